@@ -18,13 +18,13 @@ export interface WrapperInvocation {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   /** `--config`; SVC_CONFIG when absent. */
   readonly configFile: string | undefined;
-  /** `--` and what stands after it; empty where the command stands in variables. */
+  /** `--` and everything after it; empty if variables give the command. */
   readonly rest: readonly string[];
 }
 
 /**
- * Replaces this process by the wrapper, so that nothing of the command line tool stays.
- * @throws SvcError CONFIG_INVALID for a wrong file, WRAPPER_MISSING, NATIVE_CALL_FAILED
+ * Replaces this process by the wrapper, so that nothing of the command line tool stays in memory.
+ * @throws SvcError CONFIG_INVALID for an invalid file, WRAPPER_MISSING, NATIVE_CALL_FAILED
  */
 export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocation): Promise<never> {
   const env = environment(await sectionFrom(configFile));
@@ -58,7 +58,7 @@ async function sectionFrom(configFile: string | undefined): Promise<ConfigSectio
   return section;
 }
 
-/** This process's own, and what the file adds. */
+/** This process's environment, and what the file adds. */
 function environment(section: ConfigSection | undefined): Uint8Array[] {
   const added = section === undefined ? new Map<string, string>() : fileVariables(section, process.env);
   const kept = inheritedEnvironment().filter((entry) => !added.has(nameOf(entry)));

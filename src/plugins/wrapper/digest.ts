@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
 
 /**
- * Distinguishes sets of secrets without keeping them. The key is random and stays in the memory of the wrapper, so a leaked
- * digest does not help to verify a guessed value.
+ * Distinguishes sets of secrets without keeping them. The key is random and stays in the wrapper's memory, so a
+ * leaked digest does not help to verify a guessed value.
  */
 export function createDigest(key: Uint8Array = randomBytes(32)): (entries: readonly SecretEntry[]) => string {
   return (entries) => {

@@ -15,27 +15,27 @@ import {
 import { dirname, join } from 'node:path';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 
-/** What pods mount: a link that leads to the version of the day. */
+/** The link to the current version, which pods mount. */
 const currentLink = 'current';
 
-/** By content, so that each folder is either whole or not led to. */
+/** Folders are named by their content, so that the link never points to an incomplete one. */
 const versionForm = /^[0-9a-f]{32}$/;
-/** Beside the current one, for pods that were started with it and open a file late. */
+/** Former versions kept for pods that started with one and open a file late. */
 const mostFormer = 1;
 const mayBeGone = { throwIfNoEntry: false } as const;
 
 export interface InstalledFolder {
-  /** Name of the folder that the link leads to. */
+  /** Name of the link's target. */
   readonly version: string;
-  /** Files that were not there as they should be. */
+  /** Number of files copied because they were missing or different. */
   readonly files: number;
-  /** Folders of former versions that were taken away. */
+  /** Number of removed folders of former versions. */
   readonly removed: number;
 }
 
 /**
- * Keeps a self-contained folder on a node: copies it into a folder of its own below `to`, then has the link lead there at
- * one go. Whoever mounts the link gets one version or another and never a mixture, and what runs keeps its own.
+ * Keeps a self-contained folder on a node: copies it into a versioned folder below `to`, then switches the link in one
+ * step. A pod that mounts the link gets exactly one version, and running pods keep theirs.
  * @throws SvcError COPY_FAILED (exit 71)
  */
 export function installFolder(from: string, to: string): InstalledFolder {
@@ -56,7 +56,7 @@ function versionOf(folder: string): string {
   return createHash('sha256').update(manifest).digest('hex').slice(0, 32);
 }
 
-/** A file that is in use is left alone where it is what it should be: its copy would take room a second time. */
+/** A file with the right content is not copied again: while it is in use, the copy would take space twice. */
 function isThere(path: string, wanted: FileFacts | undefined): boolean {
   if (wanted === undefined) return false;
   try {
@@ -67,7 +67,7 @@ function isThere(path: string, wanted: FileFacts | undefined): boolean {
   }
 }
 
-/** Where the link led before. */
+/** Switches the link. @returns its previous target */
 function lead(to: string, version: string): string | undefined {
   const link = join(to, currentLink);
   const before = targetOf(link);
@@ -88,8 +88,8 @@ function targetOf(link: string): string | undefined {
 }
 
 /**
- * What cannot be taken away stays: nothing depends on it. Pods run with what the link led to before, even where a copy
- * that was cut off is newer.
+ * A folder that cannot be removed stays: nothing depends on its removal. The link's previous target counts as the
+ * newest, because pods run with it, even if an interrupted copy is newer.
  */
 function removeFormer(to: string, version: string, before: string | undefined): number {
   const usedAt = (name: string) =>
@@ -108,15 +108,15 @@ function removeFormer(to: string, version: string, before: string | undefined): 
   return removed;
 }
 
-/** Where the private authorities of a cluster are mounted, for which a read-only folder must have a place. */
+/** Mount point of a cluster's private authorities; it must exist because the folder is mounted read-only. */
 const certificates = 'certs';
 const readableForAll = 0o022;
 
 /**
- * Copies a self-contained folder into another, which is there. Each file takes its place whole, the manifest last, so
- * that a copy that was cut off is made whole by the next one. Sets the umask of the process.
- * @param isThere leaves a file out
- * @returns how many files
+ * Copies a self-contained folder into an existing folder. Files appear whole, the manifest last, so that the next copy
+ * completes an interrupted one. Sets the umask of the process.
+ * @param isThere whether to skip a file
+ * @returns how many files were copied
  * @throws SvcError COPY_FAILED (exit 71)
  */
 export function copyFolder(
@@ -156,7 +156,7 @@ const manifestName = 'MANIFEST.json';
 
 /**
  * The self-contained folder whose Node runs this process, `/svc` in a container.
- * @throws SvcError NOT_SELF_CONTAINED (exit 78) where another Node does
+ * @throws SvcError NOT_SELF_CONTAINED (exit 78) if another Node does
  */
 export function ownFolder(program: string = process.execPath): string {
   if (isSelfContained(program)) return dirname(dirname(program));

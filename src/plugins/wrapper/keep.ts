@@ -20,7 +20,7 @@ import type { ResolvedWrapperSettings } from './settings.ts';
 
 export interface KeepOptions {
   readonly tokens: TokenKeeper;
-  /** Undefined under SVC_ROTATION=none. */
+  /** Undefined with SVC_ROTATION=none. */
   readonly rotation: Rotation | undefined;
   /** Milliseconds. */
   readonly renewalInterval: number;
@@ -34,8 +34,8 @@ const collectEveryMs = 30_000;
 const conditions = { token: 'token', secrets: 'secrets' } as const;
 
 /**
- * Periodically prolongs the token and passes changed secrets on, until the signal is aborted. Whatever fails, the
- * application keeps what it has, and health and metrics report the failure.
+ * Periodically prolongs the token and passes changed secrets on, until the signal is aborted. On any failure the
+ * application keeps its secrets, and health and metrics report the failure.
  */
 export function keep(options: KeepOptions): Promise<void> {
   const { tokens, renewalInterval, signal } = options;
@@ -49,7 +49,7 @@ export function keep(options: KeepOptions): Promise<void> {
   });
 }
 
-/** Logs why a pass failed, and shows it. */
+/** Reports a failed pass to log, health and metrics. */
 export function reportKeepFailure(
   { observation, log }: Pick<KeepOptions, 'observation' | 'log'>,
   error: unknown,
@@ -66,7 +66,7 @@ export function reportKeepFailure(
 
 type PassOptions = Omit<KeepOptions, 'renewalInterval'>;
 
-/** One pass. @throws what failed, which health already shows; the application keeps what it has */
+/** One pass. @throws the first failure, already shown by health; the application keeps its secrets */
 export async function keepOnce(options: PassOptions): Promise<void> {
   const { rotation, observation, signal } = options;
   await telling(observation, conditions.token, () => tend(options));
@@ -75,7 +75,7 @@ export async function keepOnce(options: PassOptions): Promise<void> {
   observation.degraded.set(Object.values(conditions).some((name) => degraded[name] !== undefined) ? 1 : 0);
 }
 
-/** @returns why the token ends although its server answers, or undefined */
+/** @returns why the token will end although its server answers; undefined if it will not */
 async function tend({ tokens, observation, log, signal }: PassOptions): Promise<string | undefined> {
   const event = await tokens.tend(signal).catch((error) => {
     observation.renewals.inc({ result: 'failed' });
@@ -88,8 +88,8 @@ async function tend({ tokens, observation, log, signal }: PassOptions): Promise<
 }
 
 /**
- * The reason goes into the body of /healthz, whose 200 stays: a probe must not kill the application for it. What the work
- * returns is one as well: a refusal that lasts.
+ * Shows a failure, or the reason that the work returns for a lasting refusal, in the body of /healthz. Its status stays
+ * 200: a probe must not kill the application for this.
  */
 async function telling(
   { health }: Observation,
@@ -109,7 +109,7 @@ export interface RetriedOptions extends Pick<RepeatedOptions, 'work' | 'delayMs'
   readonly longestRetryMs?: () => number;
 }
 
-/** Slow enough that a secrets server which refuses for a minute gets a few requests only. */
+/** Slow enough that a secrets server that refuses for a minute gets only a few requests. */
 const backoff = { initialMs: 8_000, maxMs: 60_000 };
 const shortestRetryMs = 5_000;
 
@@ -119,7 +119,7 @@ export async function repeatWork({ longestRetryMs, ...options }: RetriedOptions)
     .closed;
 }
 
-/** The pause is at its longest by then. */
+/** After so many failures the pause has reached its maximum. */
 const mostFailures = 10;
 
 /** Pauses between failures, in ms. @param failures how many there have been in a row */
@@ -138,32 +138,32 @@ export interface RotationOptions {
   readonly client: Pick<SecretClient, 'read'>;
   readonly settings: Settings;
   readonly runner: Pick<Runner, 'renew'> & {
-    /** As the Runner's. @param digest of the secrets that the application is started with */
+    /** As `Runner.restart`. @param digest of the secrets that the application is started with */
     restart(prepared: PreparedApplication, digest: string): Promise<boolean>;
   };
-  /** Wipes what reading has left of these values outside of protected memory. */
+  /** Wipes copies of these values that reading left outside of protected memory. */
   readonly scrub: (values: readonly Buffer[]) => void;
   readonly prepare: (delivered: readonly Delivered[]) => PreparedApplication;
   readonly digest: (delivered: readonly Delivered[]) => string;
   /** Digest of the secrets that the application was started with. */
   readonly inUse: string;
-  /** Those that an earlier process could not pass on. */
+  /** Secrets that an earlier process could not pass on. */
   readonly refused?: RefusedSecrets | undefined;
   readonly observation: Observation;
   readonly log: Logger;
 }
 
-/** Secrets that do not fit into the descriptor that the application has. */
+/** Secrets that do not fit into the application's descriptor. */
 export interface RefusedSecrets {
   readonly digest: string;
   readonly reason: string;
 }
 
-/** Looks whether the secrets have changed, and passes a change on. A look that fails changes nothing. */
+/** Checks whether the secrets have changed, and passes changes on. A failed check changes nothing. */
 export class Rotation {
   readonly #options: RotationOptions;
   #inUse: string;
-  /** Secrets that could not be passed on: logged once, told for as long as they are the newest. */
+  /** Secrets that could not be passed on: logged once, shown by health while they are the newest. */
   #refused: RefusedSecrets | undefined;
 
   constructor(options: RotationOptions) {
@@ -181,8 +181,8 @@ export class Rotation {
   }
 
   /**
-   * @returns why secrets that have changed are not passed on, for as long as that is so
-   * @throws VaultError where a path cannot be read, SvcError SECRETS_UNUSABLE where the new secrets cannot be delivered
+   * @returns why changed secrets are not passed on; undefined if all are
+   * @throws VaultError if a path cannot be read, SvcError SECRETS_UNUSABLE if the new secrets cannot be delivered
    */
   async look(signal: AbortSignal): Promise<string | undefined> {
     const { client, settings, digest, observation } = this.#options;
@@ -239,20 +239,20 @@ export class Rotation {
 
 type Client = Pick<SecretClient, 'logIn' | 'renew'>;
 
-/** What happened: `kept` where the token was neither renewed nor replaced. */
+/** `kept`: the token was neither renewed nor replaced. */
 export type TokenEvent = 'renewed' | 'logged-in' | 'kept';
 
 const shortestTokenRetryMs = 1_000;
 
-/** A renewal says what could not be looked up: soon, because the token may be short-lived. */
+/** If a token's lifetime cannot be looked up, a renewal will tell. Soon, because the token may be short-lived. */
 const unknownDelayMs = 1_000;
 
-/** Rest of a token's lifetime, as a share of it, below which a warning says that nothing renews it. */
+/** Remaining share of a token's lifetime below which a warning says that nothing renews the token. */
 const lateFraction = 1 / 3;
 
-/** What is known of a token, for another process that takes it over. */
+/** What is known about a token, for the next process that takes it over. */
 export interface TokenKnowledge extends TokenLease {
-  /** By the clock of the keeper, in ms; `never`, or undefined where that is not known. */
+  /** By the keeper's clock, in ms; undefined if unknown. */
   readonly endsAt: number | 'never' | undefined;
   readonly fullLease: number;
   readonly mayRenew: boolean;
@@ -260,18 +260,18 @@ export interface TokenKnowledge extends TokenLease {
   readonly prolonged: boolean;
 }
 
-/** Keeps one token alive: renews it, and logs in again when that is refused or gains too little. */
+/** Keeps one token alive: renews it, and logs in again when the renewal is refused or gains too little. */
 export class TokenKeeper {
   readonly #client: Client;
   readonly #now: () => number;
   #lease: TokenLease;
   #endsAt: number | undefined;
-  /** Seconds that the token had when it was new. */
+  /** Lifetime of the token when it was new, in seconds. */
   #fullLease: number;
   #mayRenew = true;
-  /** Whether the last renewal of this token was. */
+  /** Whether the last renewal of this token was refused. */
   #refused = false;
-  /** Whether the last attempt gained time, or another token. */
+  /** Whether the last attempt gained time or a new token. */
   #prolonged = true;
 
   /** @param now a clock in ms that never goes back */
@@ -292,7 +292,7 @@ export class TokenKeeper {
     };
   }
 
-  /** Takes up what a keeper with the same clock knew of the token. */
+  /** Restores what a keeper with the same clock knew about the token. */
   recall({ endsAt, fullLease, mayRenew, refused, prolonged, ...lease }: TokenKnowledge): this {
     this.#lease = lease;
     this.#endsAt = endsAt === 'never' ? Number.POSITIVE_INFINITY : endsAt;
@@ -303,7 +303,7 @@ export class TokenKeeper {
     return this;
   }
 
-  /** When to tend it next, in ms: every interval, well before the token ends, at once where its end is not known. */
+  /** Until the next tending, in ms: the interval, less if the token ends earlier, a second if its end is unknown. */
   delayMs(intervalMs: number): number {
     const { leaseSeconds } = this.#lease;
     if (leaseSeconds === undefined && !this.#refused) return Math.min(intervalMs, unknownDelayMs);
@@ -311,8 +311,8 @@ export class TokenKeeper {
   }
 
   /**
-   * How long it may take at most, in ms, until it is tended again after a failure: a token that nobody can replace is
-   * not to run out while it could still be renewed. Infinity when it has run out or has no end.
+   * Longest pause after a failure, in ms: a token that cannot be replaced must not expire while it could still be
+   * renewed. Infinity if the token has expired or has no end.
    */
   longestRetryMs(): number {
     if (this.#lease.leaseSeconds === undefined && !this.#refused) return shortestTokenRetryMs;
@@ -320,12 +320,12 @@ export class TokenKeeper {
     return left > 0 ? Math.max(shortestTokenRetryMs, left / 2) : Number.POSITIVE_INFINITY;
   }
 
-  /** Until the token ends, at least 0: Infinity where it has no end, undefined where its end is not known. */
+  /** Until the token ends, at least 0; Infinity if it has no end, undefined if its end is unknown. */
   secondsLeft(): number | undefined {
     return this.#endsAt === undefined ? undefined : Math.max(0, (this.#endsAt - this.#now()) / 1000);
   }
 
-  /** Why the token will end with nobody to prevent it, or undefined while that is not so. */
+  /** Why the token will end and nothing prevents it; undefined while it is kept alive. */
   get fading(): string | undefined {
     const left = this.secondsLeft();
     if (left === undefined) {
@@ -351,7 +351,7 @@ export class TokenKeeper {
     return renewal === 'little' ? 'renewed' : 'kept';
   }
 
-  /** Of the same token, a lookup that was refused says less than the last renewal did. */
+  /** If the token is still the same, a refused lookup must not replace what the last renewal said. */
   #takeUp({ replaced, ...lease }: Login): void {
     if (replaced || lease.leaseSeconds !== undefined) this.#hold(lease);
     this.#mayRenew = true;
@@ -368,7 +368,7 @@ export class TokenKeeper {
     else this.#endsAt = leaseSeconds > 0 ? this.#now() + leaseSeconds * 1000 : Number.POSITIVE_INFINITY;
   }
 
-  /** A refused renewal is not asked for again before a login has worked. */
+  /** After a refused renewal the next one waits for a successful login. */
   async #renewed(signal: AbortSignal): Promise<'enough' | 'little' | 'no'> {
     if (!this.#mayRenew || !this.#lease.renewable) return 'no';
     try {

@@ -63,7 +63,7 @@ async function wrap(
   return runWrapper({ ...prepared, argv, token, interruption, crash });
 }
 
-/** Node itself would write warnings to `process.stderr`, which makes a pipe non-blocking for the application too. */
+/** By default Node writes warnings to `process.stderr`, which makes a pipe non-blocking for the application too. */
 function logWarnings(log: () => Logger): void {
   process.removeAllListeners('warning');
   process.on('warning', (warning) => log().warn('node.warning', { ...describeError(warning) }));
@@ -81,8 +81,8 @@ export interface TakenToken {
 const variable = 'VAULT_TOKEN';
 
 /**
- * Moves VAULT_TOKEN out of the environment before anything makes a string of it. It is
- * not known yet which kind of memory is required: if this region lacks it, so does every later one, which is then refused.
+ * Moves VAULT_TOKEN out of the environment before anything makes a string of it. The settings are not known yet, so no
+ * kind of memory is required here; if this region does not get the required kind, later ones do not either and fail.
  */
 function takeToken(): TakenToken {
   if (!Object.hasOwn(process.env, variable)) return { token: undefined, env: process.env };
@@ -95,14 +95,14 @@ export interface WrapperRunOptions {
   readonly argv: readonly string[];
   readonly config: WrapperConfig;
   readonly log: Logger;
-  /** The bytes of VAULT_TOKEN, which the run owns from now on. */
+  /** The bytes of VAULT_TOKEN; the run owns and releases them. */
   readonly token: Region | undefined;
   readonly interruption: Interruption;
   readonly crash: CrashWatch;
 }
 
 /**
- * From a protected process without any secret to the end of the application. Failures have been logged.
+ * Runs from a protected process without secrets to the end of the application. Logs failures.
  * @returns the exit status: the application's, or one of the wrapper's own
  */
 async function runWrapper(options: WrapperRunOptions): Promise<number> {
@@ -197,7 +197,7 @@ async function obtainAfterRegistration(
   return { ...(await obtain({ client, around, digest, log, signal })), registered };
 }
 
-/** Once the wrapper has become the application, nothing could respond to probes. */
+/** Not with SVC_EXEC: once the wrapper has become the application, nothing could answer probes. */
 async function serveHealth({ config, log, observation }: Service): Promise<LeanHealthServer | undefined> {
   const { healthAddr, exec } = config.settings;
   if (healthAddr === undefined || exec) return undefined;
@@ -219,8 +219,8 @@ export interface ProtectedSelf {
 }
 
 /**
- * Protects this process before it holds any secret: no core dumps, no swap, no reading by others of its user.
- * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) where the lock is required and refused
+ * Protects this process before it holds any secret: no core dumps, no swap, no reading by other processes of its user.
+ * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) if the lock is required and refused
  */
 function protectProcess(settings: ResolvedWrapperSettings, log: Logger): ProtectedSelf {
   if (settings.coreLimit !== 'inherit') setCoreLimit(settings.coreLimit);

@@ -6,16 +6,16 @@ import { errorCount } from '../../core/settings/resolve.ts';
 export interface Naming {
   /** Group n belongs to document n. */
   readonly envMap: EnvMap | undefined;
-  /** Leave out the fields that no group maps. */
+  /** Leave out unmapped fields. */
   readonly envMapOnly: boolean;
   /** Under `fd` no name becomes a variable. */
   readonly delivery: 'both' | 'env' | 'fd';
 }
 
 /**
- * The secrets of all documents under the names by which they are delivered: a mapped field under its
- * mapped names, any other under its own.
- * @throws SvcError SECRETS_UNUSABLE (exit 78) whose details name the paths and fields of every error
+ * The secrets of all documents by the names under which they are delivered: a mapped field by its mapped names, any
+ * other by its own.
+ * @throws SvcError SECRETS_UNUSABLE (exit 78) whose details list every error with path and field
  */
 export function nameSecrets(documents: readonly Document[], naming: Naming): readonly Delivered[] {
   const groups = documents.map((_, at) => naming.envMap?.[at] ?? []);
@@ -67,7 +67,7 @@ function unusable(errors: readonly string[]): SvcError {
   });
 }
 
-/** Why the secrets cannot be delivered so, one reason a line with path and field, never a value. */
+/** Why the secrets cannot be delivered, one reason a line, with path and field, never a value. */
 function errorsIn(delivered: readonly Delivered[]): string[] {
   return [...delivered.flatMap(errorIn), ...sharedNames(delivered)];
 }
@@ -91,13 +91,13 @@ function sharedNames(delivered: readonly Delivered[]): string[] {
     );
 }
 
-/** The secret at a path. Values are bytes in protected memory, in place. */
+/** The secret at a path. Values are views into protected memory. */
 interface Document {
   readonly path: string;
   readonly fields: readonly { readonly name: string; readonly value: Uint8Array }[];
 }
 
-/** A secret under the name by which the application gets it, and where it comes from. */
+/** A secret by its delivered name, and where it comes from. */
 export interface Delivered extends SecretEntry {
   readonly path: string;
   readonly field: string;
@@ -111,8 +111,8 @@ export function originOf({ path, field }: Pick<Delivered, 'path' | 'field'>): st
 /** Tells the SDK which inherited descriptor holds the secrets. */
 export const descriptorVariable = 'SVC_SECRET_FD';
 
-/** Names the harmless first string of the environment. */
+/** Name of the harmless first string of the environment. */
 export const dummyVariable = 'SVC_WRAPPED';
 
-/** What the wrapper sets for the application; it inherits none of them. */
+/** Variables that the wrapper sets for the application; inherited values are dropped. */
 export const ownVariables: readonly string[] = [descriptorVariable, dummyVariable];

@@ -41,8 +41,8 @@ export interface Observation extends HealthSource {
   readonly agentTier: Gauge;
   readonly agentEnforcing: Gauge;
   /**
-   * From now on the token's time is asked for at each scrape and probe, in seconds: Infinity where it has no end,
-   * undefined where that is not known.
+   * Calls `secondsLeft` at each scrape and probe from now on: Infinity for a token without an end, undefined if its end
+   * is unknown.
    */
   watchToken(secondsLeft: () => number | undefined): void;
 }
@@ -119,7 +119,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 const component = 'wrapper';
 const standardError = 2;
 
-/** Before the settings are known, for the line that says what is wrong with them. */
+/** For log lines before the settings are known, such as errors in them. */
 export function earlyLogger(env: Env): Logger {
   const wanted = env['SVC_LOG_FORMAT'];
   const format = wanted === 'json' || wanted === 'text' ? wanted : formatForOutput();
@@ -136,14 +136,14 @@ function formatForOutput(): LogFormat {
 }
 
 /**
- * The log. The application shares its descriptor, which is therefore a blocking one: unasked, a write to a pipe that
- * nobody reads would never come back, and no signal would reach the application any more.
+ * The application shares the log's descriptor, which therefore blocks. Unless writability is checked first, a write to
+ * a pipe that nobody reads would never return, and signals would no longer reach the application.
  */
 function standardErrorSink(): Sink {
   return descriptorSink(standardError, { ready: canWrite });
 }
 
-/** Written into the bundle, beside which there need be no package.json. */
+/** Set by the bundler: a bundle may have no package.json beside it. */
 declare const SVC_BUNDLED_VERSION: string | undefined;
 
 export function wrapperVersion(): string {

@@ -15,9 +15,9 @@ import {
 export interface Obtained {
   readonly lease: TokenLease;
   readonly prepared: PreparedApplication;
-  /** Of the secrets that were prepared. */
+  /** Of the prepared secrets. */
   readonly digest: string;
-  /** Their number. */
+  /** Number of prepared secrets. */
   readonly count: number;
 }
 
@@ -30,7 +30,7 @@ export interface ObtainOptions {
 }
 
 /**
- * Fetches the secrets and lays them out for the application; nothing else of them is kept.
+ * Fetches the secrets and lays them out for the application; no other copy is kept.
  * @throws VaultError (69, 77, 78), SvcError SECRETS_UNUSABLE (78), MEMFD_SECRET_UNAVAILABLE (71)
  */
 export async function obtain({ client, around, digest, log, signal }: ObtainOptions): Promise<Obtained> {
@@ -48,7 +48,7 @@ export async function obtain({ client, around, digest, log, signal }: ObtainOpti
   }
 }
 
-/** Names and numbers only. */
+/** Logs names and counts only. */
 function tell(
   { shared, replaced, region }: PreparedApplication,
   delivered: readonly Delivered[],
@@ -71,7 +71,7 @@ function tell(
 
 export interface FetchOptions {
   readonly paths: readonly string[];
-  /** No attempt begins later than this after the first. */
+  /** From the first attempt to the start of the last, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -82,11 +82,12 @@ export interface Fetched {
   readonly documents: readonly SecretDocument[];
 }
 
-/** Short, so that an application is up soon after a key server that was sealed. */
+/** Short, so that applications start soon after the secrets server is unsealed. */
 const backoff = { initialMs: 100, maxMs: 600 };
 
 /**
- * Logs in once and reads every path (side by side where the token is known already), again while the key server is sealed, away or busy.
+ * Logs in once and reads every path (both at once if the token is already known); retries while the secrets server is
+ * sealed, away or busy.
  * @throws VaultError: a refusal at once, `unavailable` (exit 69) when the time is up
  */
 async function fetchSecrets(client: SecretClient, options: FetchOptions): Promise<Fetched> {
@@ -114,7 +115,7 @@ async function fetchSecrets(client: SecretClient, options: FetchOptions): Promis
   });
 }
 
-/** Logs the first failure, then every tenth: a minute of attempts must not fill a log. */
+/** Logs the first failure, then every tenth: a minute of attempts must not fill the log. */
 function complain(log: Logger, error: unknown, delayMs: number, count: number): void {
   if (count % 10 !== 1) return;
   const reason = messageOf(error);
@@ -122,8 +123,8 @@ function complain(log: Logger, error: unknown, delayMs: number, count: number): 
 }
 
 /**
- * Reads all paths side by side; the caller releases the documents.
- * @throws VaultError naming every path that was refused, else the one that could not be read
+ * Reads all paths concurrently; the caller releases the documents.
+ * @throws VaultError naming every refused path, or else the first that could not be read
  */
 export async function readAll(
   client: Pick<SecretClient, 'read'>,
@@ -142,7 +143,7 @@ export function releaseAll(documents: readonly SecretDocument[]): void {
   for (const document of documents) document.release();
 }
 
-/** The values in place. */
+/** Views of the values, not copies. */
 export function valuesIn(documents: readonly SecretDocument[]): Buffer[] {
   return documents.flatMap(({ fields }) => fields.map(({ value }) => asBuffer(value)));
 }
@@ -150,7 +151,7 @@ export function valuesIn(documents: readonly SecretDocument[]): Buffer[] {
 const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, length);
 
-/** Failures that no retry can fix come before those that one can; all refusals are reported together. */
+/** Failures that no retry can fix come first; refusals are reported together. */
 function together(failures: readonly unknown[]): unknown {
   const final = failures.filter((error) => !mayPass(error));
   const [first] = final;

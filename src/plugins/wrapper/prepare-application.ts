@@ -24,18 +24,18 @@ export interface ApplicationEnvironment {
 /** An application with its secrets laid out, ready to be started once. */
 export interface PreparedApplication {
   readonly launch: Launch;
-  /** The records that the application shares, or that its environment is made of. */
+  /** The records that the application shares, or from which its environment is built. */
   readonly region: Region;
   /** Whether the application gets the descriptor. */
   readonly shared: boolean;
-  /** Names of inherited variables that a secret takes the place of. */
+  /** Names of inherited variables that a secret replaces. */
   readonly replaced: readonly string[];
 }
 
 /**
- * Writes the records into a region of their own and puts the environment together.
- * @throws SvcError MEMFD_SECRET_UNAVAILABLE (exit 71) where the descriptor is the only delivery and there is none,
- * SECRETS_TOO_LARGE (exit 78) where the environment cannot hold them
+ * Writes the records into a region of their own and builds the environment.
+ * @throws SvcError MEMFD_SECRET_UNAVAILABLE (exit 71) if the descriptor is the only delivery and unavailable,
+ * SECRETS_TOO_LARGE (exit 78) if the environment cannot hold them
  */
 export function prepareApplication(
   delivered: readonly Delivered[],
@@ -70,9 +70,9 @@ function noDescriptor(): SvcError {
 const pointerBytes = 8;
 
 /**
- * Sees that the kernel will take the strings, before anything is started or stopped for their sake.
+ * Checks that the kernel will accept the strings, before anything is started or stopped for them.
  * @param strings arguments and environment, the secrets included
- * @throws SvcError SECRETS_TOO_LARGE (exit 78) whose details name path and field
+ * @throws SvcError SECRETS_TOO_LARGE (exit 78) whose details give path and field
  */
 export function checkRoom(
   delivered: readonly Delivered[],
@@ -102,33 +102,33 @@ function tooLong(secret: Delivered, longest: number): string[] {
 /** All strings are `KEY=VALUE` bytes without their NUL. */
 export interface EnvironmentSources {
   readonly inherited: readonly Uint8Array[];
-  /** The secrets to put into the environment, in protected memory; none when the descriptor alone delivers them. */
+  /** Secrets for the environment, in protected memory; none if the descriptor alone delivers them. */
   readonly records: readonly Uint8Array[];
-  /** The number that the descriptor with the secrets has in the application. */
+  /** Number of the secrets' descriptor in the application. */
   readonly descriptor: number | undefined;
 }
 
 export interface ChildEnvironment {
-  /** Those of secrets are the very records: whoever writes the block copies them once, into protected memory. */
+  /** Secrets are the records themselves, not copies: the only copy is the environment block, in protected memory. */
   readonly entries: readonly Uint8Array[];
-  /** Names of inherited variables that a secret takes the place of. */
+  /** Names of inherited variables that a secret replaces. */
   readonly replaced: readonly string[];
 }
 
-/** The wrapper's configuration, its token included, is not the application's. */
+/** The wrapper's configuration, which includes its token, must not reach the application. */
 const notInherited = new Set([
   ...Object.values(wrapperSettings).map(({ variable }) => variable),
   ...ownVariables,
 ]);
 
 /**
- * The kernel shows what follows the arguments, up to the next NUL, as part of them once a program has
- * overwritten their end (`setproctitle`): this string, which holds nothing. It is longer than needed for
- * that, so that a title which runs over by some bytes does not reach the next string either.
+ * Once a program has overwritten the end of its arguments (`setproctitle`), the kernel shows the bytes that follow, up
+ * to the next NUL, as part of them. This harmless string stands there, with spare length so that a title which is some
+ * bytes too long does not reach the next string either.
  */
 const dummy = Buffer.from(`${dummyVariable}=`.padEnd(128, '-'));
 
-/** The environment of the application: the dummy, what is inherited, the descriptor, the secrets. */
+/** The environment of the application: the dummy, inherited variables, the descriptor, the secrets. */
 export function childEnvironment({ inherited, records, descriptor }: EnvironmentSources): ChildEnvironment {
   const kept = inherited.filter((entry) => !notInherited.has(nameOf(entry)));
   const names = new Set(records.map(nameOf));
@@ -140,7 +140,7 @@ export function childEnvironment({ inherited, records, descriptor }: Environment
   return { entries: [dummy, ...others, ...set, ...records], replaced: [...new Set(lost.map(nameOf))] };
 }
 
-/** The records that stand at the beginning of a region, up to the empty one: `KEY=VALUE` bytes in place. */
+/** The records at the start of a region, up to the empty one: `KEY=VALUE` bytes as views. */
 export function recordsIn(region: Uint8Array): readonly Uint8Array[] {
   const records: Uint8Array[] = [];
   for (let start = 0; start < region.length && region[start] !== 0; ) {
@@ -152,23 +152,24 @@ export function recordsIn(region: Uint8Array): readonly Uint8Array[] {
   return records;
 }
 
-/** What stands behind the first `=` of a record, in place. */
+/** The bytes after the first `=` of a record, as a view. */
 export function valueIn(record: Uint8Array): Buffer {
   const start = record.indexOf(0x3d) + 1;
   return Buffer.from(record.buffer, record.byteOffset + start, record.length - start);
 }
 
-/** Options of Node that are the application's: the wrapper's own Node must not load what they name, before it has the token. */
+/** Meant for the application: the wrapper's own Node must not load what these options name. */
 export const nodeOptions = 'NODE_OPTIONS';
 
-/** Where bin/svc-wrapper.js has put them; empty where there were none. The kernel takes 127 bytes of its first line. */
+/** Where bin/svc-wrapper.js keeps NODE_OPTIONS, empty if unset. Short: the kernel reads 127 bytes of its `#!` line. */
 const keptNodeOptions = 'SVC_NODE_OPTIONS';
 
 /**
- * The environment that this process was started with, as `KEY=VALUE` bytes: `process.env` would change
- * what is not UTF-8. What has no `=` is no variable and left out: the bytes of a token that was overwritten are
- * such. Options of Node have their own name again. To be read after the token has been overwritten in it.
- * @param file without /proc, and for an ordinary user whose process is not dumpable, the C library's strings serve
+ * The environment that this process was started with, as `KEY=VALUE` bytes: `process.env` would change bytes that are
+ * not UTF-8. Strings without `=`, such as the overwritten token, are left out. Node's options have their usual name
+ * again. Call after the token has been overwritten.
+ * @param file if unreadable (no /proc, or an ordinary user whose process is not dumpable), the C library's strings
+ * serve
  */
 export function inheritedEnvironment(file = '/proc/self/environ'): readonly Uint8Array[] {
   return asBefore(stringsOf(file).filter((one) => one.includes(0x3d)));
@@ -184,7 +185,7 @@ function stringsOf(file: string): readonly Buffer[] {
   }
 }
 
-/** For a wrapper that takes this process's place, as bin/svc-wrapper.js would start it. */
+/** For a wrapper that replaces this process: its environment as bin/svc-wrapper.js would pass it. */
 export function withoutNodeOptions(entries: readonly Uint8Array[]): readonly Uint8Array[] {
   return entries.map((entry) => renamed(entry, nodeOptions, keptNodeOptions));
 }
@@ -201,7 +202,7 @@ function renamed(entry: Uint8Array, from: string, to: string): Uint8Array {
   return nameOf(entry) === from ? Buffer.concat([Buffer.from(to), entry.subarray(from.length)]) : entry;
 }
 
-/** The name in a `KEY=VALUE` string; empty without `=`. */
+/** The name in a `KEY=VALUE` string; empty if there is no `=`. */
 export function nameOf(entry: Uint8Array): string {
   const end = entry.indexOf(0x3d);
   return Buffer.from(entry.subarray(0, Math.max(end, 0))).toString();

@@ -11,7 +11,7 @@ import { wrapperSettings } from './settings.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What to run, or the exit status where nothing is to run. */
+/** What to run, or the exit status if there is nothing to run. */
 export type PreparedConfig =
   | { readonly config: WrapperConfig; readonly log: Logger }
   | { readonly status: number };
@@ -19,9 +19,9 @@ export type PreparedConfig =
 const standardOutput = 1;
 
 /**
- * Reads the command line and the configuration. Errors have been logged, help or version shown, or the
- * wrapper's folder copied where a status comes back.
- * @param env VAULT_TOKEN may hold anything that is not the token: only its presence counts
+ * Reads the command line and the configuration. If it returns a status, it has logged errors, shown help or version, or
+ * copied the wrapper's folder.
+ * @param env VAULT_TOKEN must not hold the token itself: only its presence counts
  */
 export function prepare(argv: readonly string[], env: Env): PreparedConfig {
   try {
@@ -38,7 +38,7 @@ export function prepare(argv: readonly string[], env: Env): PreparedConfig {
   }
 }
 
-/** Code that already ran cannot be undone; the Node of a self-contained folder ignores the variable. */
+/** Warns only: preloaded code has already run. The Node of a self-contained folder ignores the variable. */
 function preloads(env: Env): string[] {
   if (!env[nodeOptions] || isSelfContained()) return [];
   return [
@@ -103,15 +103,15 @@ function variableEntry(setting: Setting<unknown>): string {
 }
 
 export interface Arguments {
-  /** What is asked for instead of a run. */
+  /** What to show instead of running. */
   readonly shows?: 'help' | 'version';
-  /** The folder that the wrapper copies its own into, instead of a run. */
+  /** Folder to copy the wrapper's own folder into, instead of running. */
   readonly copyTo?: string;
-  /** The folder below which the wrapper keeps its own in versions, instead of a run. */
+  /** Folder below which to keep versions of the wrapper's own folder, instead of running. */
   readonly installTo?: string;
   /** By flag name without dashes; `true` for a flag without a value. */
   readonly flags: Readonly<Record<string, string | boolean>>;
-  /** What stands after `--`, literally; undefined without `--`. */
+  /** The words after `--`; undefined without `--`. */
   readonly command: readonly string[] | undefined;
 }
 
@@ -119,9 +119,9 @@ const settingOf = new Map<string, Setting<unknown>>(
   Object.values(wrapperSettings).flatMap((setting) => ('flag' in setting ? [[setting.flag, setting]] : [])),
 );
 const folderFlags = {
-  /** Copies the self-contained folder of the wrapper into this one, and starts nothing. */
+  /** Copies the wrapper's self-contained folder into the given one, and starts nothing. */
   '--copy-to': 'copyTo',
-  /** Keeps that folder below this one, by its version, with a link `current` to it; starts nothing. */
+  /** Keeps the folder below the given one, by version, with a link `current` to it; starts nothing. */
   '--install-to': 'installTo',
 } as const;
 const known = [
@@ -132,8 +132,8 @@ type FolderFlag = keyof typeof folderFlags;
 const isFolderFlag = (text: string): text is FolderFlag => Object.hasOwn(folderFlags, text);
 
 /**
- * `svc-wrapper [--flag=value | --flag value]… [-- command args…]`. Messages repeat names of flags and
- * never a value: that may be a secret in the wrong place.
+ * `svc-wrapper [--flag=value | --flag value]… [-- command args…]`. Messages repeat names of flags but never values,
+ * which may be misplaced secrets.
  * @throws SvcError USAGE (exit 64) with every error at once
  */
 export function parseArguments(argv: readonly string[]): Arguments {
@@ -150,7 +150,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
   return { flags: Object.fromEntries(flags), command };
 }
 
-/** It stands alone: nothing else of the command line would have a meaning. */
+/** Must be the only flag: nothing else on the command line would have a meaning. */
 function folderArguments(flag: FolderFlag, [first = '', ...rest]: readonly string[]): Arguments {
   const [folder = '', ...more] = first === flag ? rest : [first.slice(flag.length + 1), ...rest];
   if (folder === '' || more.length > 0) throw usage([`${flag}: should be given alone, with a folder`]);

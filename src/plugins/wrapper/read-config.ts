@@ -8,22 +8,22 @@ type Env = Readonly<Record<string, string | undefined>>;
 export interface ConfigSources {
   /** By flag name without dashes. */
   readonly flags: Readonly<Record<string, string | boolean>>;
-  /** VAULT_TOKEN may hold anything that is not the token: only its presence counts. */
+  /** VAULT_TOKEN must not hold the token itself: only its presence counts. */
   readonly env: Env;
-  /** What stands after `--`; it wins over the variables. */
+  /** The words after `--`; they take precedence over the variables. */
   readonly command: readonly string[] | undefined;
 }
 
 export interface WrapperConfig {
   readonly settings: ResolvedWrapperSettings;
-  /** A path, or a name to look up along PATH. */
+  /** A path, or a name to look up in PATH. */
   readonly file: string;
   readonly args: readonly string[];
-  /** To be logged: what is allowed but hardly meant. */
+  /** To be logged: settings that are allowed but probably unintended. */
   readonly remarks: readonly string[];
 }
 
-/** @throws SvcError CONFIG_INVALID (exit 78) whose details name every error at once */
+/** @throws SvcError CONFIG_INVALID (exit 78) whose details list every error */
 export function readConfig({ flags, env, command }: ConfigSources): WrapperConfig {
   const settings = resolveSettings(
     wrapperSettings,
@@ -60,18 +60,18 @@ const wrapperRules: readonly Rule<Config>[] = [
   execWithoutRotation,
 ];
 
-/** What the settings need from each other; one error a line. */
+/** Rules across settings; one error a line. */
 const checkWrapper = (config: Config): readonly string[] =>
   applyRules(config, [...wrapperRules, ...vaultRules]);
 
 /**
  * Warnings on settings that are allowed but probably unintended, or for development only; one a line.
- * @param isGiven whether somebody has set a setting, by flag or variable
+ * @param isGiven whether a flag or variable sets the setting
  */
 const remarksOn = (config: Config, isGiven: (setting: keyof Config) => boolean): readonly string[] =>
   applyRules(config, [signalWithoutDescriptor, unverified, (one) => ignoredUnderExec(one, isGiven)]);
 
-/** Settings that need a resident wrapper; the agent's address is used before. */
+/** Settings that need a resident wrapper. The agent's address does not: it is used before the wrapper leaves. */
 const needWrapper = ['renewalInterval', 'stopGrace', 'signalGroup', 'healthAddr'] as const;
 
 function ignoredUnderExec(config: Config, isGiven: (setting: keyof Config) => boolean): string | undefined {
@@ -114,7 +114,9 @@ function execWithoutRotation({ exec, rotation }: Config): string | undefined {
     : undefined;
 }
 
-/** The specification has the signal without a condition, and an application may fetch elsewhere upon it. */
+/**
+ * A warning, not an error: the specification allows the signal, and an application may fetch secrets itself upon it.
+ */
 function signalWithoutDescriptor({ rotation, delivery }: Config): string | undefined {
   return rotation === 'sighup' && delivery === 'env'
     ? 'SVC_ROTATION: sighup cannot change the environment of a running application; with SVC_DELIVERY=env it sees the old values until it is started again'

@@ -14,11 +14,11 @@ export interface RunnerOptions {
   readonly log: Logger;
   /** Once this is aborted, for example by a signal while no application ran, no application is started. */
   readonly interrupted: AbortSignal;
-  /** Called when an application has been started, while its region is still there; does not throw. */
+  /** Called after an application has started, while its region still exists; must not throw. */
   readonly onStart: (prepared: PreparedApplication, pid: number) => void;
 }
 
-/** Runs the application, one process at a time, until it ends by itself or is ended. */
+/** Runs the application, one process at a time, until it exits or is stopped. */
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #over = Promise.withResolvers<Ending>();
@@ -31,12 +31,12 @@ export class Runner {
     this.#options = options;
   }
 
-  /** How it ended for good. @rejects SvcError (126, 127) when it could not be started again */
+  /** How the application finally ended. @rejects SvcError (126, 127) if it could not be restarted */
   get ended(): Promise<Ending> {
     return this.#over.promise;
   }
 
-  /** @throws SvcError (127, 126, 78) where it cannot be run */
+  /** @throws SvcError (127, 126, 78) if the program cannot be run */
   start(prepared: PreparedApplication): void {
     const { supervisor, observation, log, onStart } = this.#options;
     const application = supervisor.start(prepared.launch);
@@ -51,15 +51,15 @@ export class Runner {
     this.#letGo(prepared);
   }
 
-  /** The parts of the wrapper's memory that still hold the secrets in use. */
+  /** The wrapper's regions that still hold the secrets in use. */
   get regions(): readonly Region[] {
     const prepared = this.#prepared;
     return prepared !== undefined && this.#keeps(prepared) ? [prepared.region] : [];
   }
 
   /**
-   * Stops the application and starts it with other secrets.
-   * @returns false if it is not to run again, because it has ended by itself or its end was requested
+   * Stops the application and starts it with new secrets.
+   * @returns false if it must not run again, because it has exited by itself or its end was requested
    */
   async restart(prepared: PreparedApplication): Promise<boolean> {
     const application = this.#application;
@@ -103,7 +103,7 @@ export class Runner {
     return true;
   }
 
-  /** Wipes what it still holds. */
+  /** Wipes the region that it still holds. */
   close(): void {
     this.#prepared?.region.release();
   }
@@ -114,7 +114,7 @@ export class Runner {
     else prepared.region.release();
   }
 
-  /** Only memory that is renewed in place is still needed here; the application has its own copy of the rest. */
+  /** Memory renewed in place is still needed here; of anything else the application has its own copy. */
   #keeps({ shared }: PreparedApplication): boolean {
     return shared && this.#options.settings.rotation === 'sighup';
   }

@@ -24,8 +24,8 @@ const { logLevel, logFormat } = commonSettings;
 const longestSocketPath = 107;
 
 /**
- * Flags and variables of the wrapper. The application does not inherit any of these variables, by exact
- * name; what it runs also comes after `--` on the command line.
+ * Flags and variables of the wrapper. The application inherits none of these variables (exact names). The program to
+ * run may also be given after `--` on the command line.
  */
 export const wrapperSettings = {
   secretPaths: {
@@ -183,8 +183,8 @@ export type WrapperSettings = typeof wrapperSettings;
 export type ResolvedWrapperSettings = Resolved<WrapperSettings>;
 
 /**
- * A gRPC address of a Unix socket with an absolute path or an abstract name (`unix-abstract:`); the value is the
- * socket's path as connect(2) takes it.
+ * Parses a gRPC address of a Unix socket with an absolute path or an abstract name (`unix-abstract:`) into the socket's
+ * path as connect(2) takes it.
  */
 function unixSocket(): Parser<string> {
   const expects = `a gRPC address such as unix:///run/svc/agent.sock, of at most ${longestSocketPath} bytes`;
@@ -196,7 +196,7 @@ function unixSocket(): Parser<string> {
   return { expects, parse };
 }
 
-/** Bytes, or `inherit` for the limit as the wrapper found it. */
+/** Bytes, or `inherit` for the limit that the wrapper inherited. */
 function coreLimit(): Parser<number | 'inherit'> {
   const size = byteSize();
   return {

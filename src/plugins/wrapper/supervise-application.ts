@@ -43,8 +43,8 @@ export interface SuperviseOptions {
 }
 
 /**
- * Starts the application and supervises it, while token and secrets are kept fresh. Resolves with the exit code of the
- * application when it has ended. However it settles, no process is left below this one.
+ * Starts the application and supervises it, while token and secrets are kept fresh. Resolves with the application's
+ * exit code. However it settles, no process is left below this one.
  * @throws SvcError (126, 127) if the application cannot be started or restarted
  */
 export async function superviseApplication(options: SuperviseOptions): Promise<number> {
@@ -80,7 +80,7 @@ export async function superviseApplication(options: SuperviseOptions): Promise<n
   }
 }
 
-/** The application runs: a failure here is no reason to end it. */
+/** The application already runs: failures here must not end it. */
 function afterStart(
   prepared: PreparedApplication,
   pid: number,
@@ -97,7 +97,7 @@ function afterStart(
   );
 }
 
-/** If an agent appears later, it gets the registration and then the report that it missed. */
+/** An agent that appears later gets the registration and then the report that it missed. */
 async function keepAsking(
   { around: { config }, observation, log }: SuperviseOptions,
   repeat: Repeat,
@@ -167,17 +167,17 @@ function logSupervision(event: SupervisionEvent, log: Logger): void {
   }
 }
 
-/** Sees to it that an exception that nobody handled leaves no application behind without its wrapper. */
+/** Ensures that an unhandled exception does not leave the application running without its wrapper. */
 export interface CrashWatch {
-  /** What ends the application in order; undefined while there is none. */
+  /** Sets how to stop the application gracefully; undefined while none runs. */
   endBy(end: (() => Promise<unknown>) | undefined): void;
-  /** The status to exit with, which is 70 after a crash whatever became of the application. */
+  /** The status to exit with: 70 after a crash, however the application ended. */
   status(status: number): number;
 }
 
 /**
- * After an exception that nobody handled nothing can be said of the wrapper's state: it logs `crashed`, ends the
- * application as at SIGTERM, and exits with 70. Another one meanwhile kills what is left.
+ * After an unhandled exception the wrapper's state is undefined: it logs `crashed`, stops the application as at
+ * SIGTERM, and exits with 70. A second exception meanwhile kills what is left.
  */
 export function watchCrash(log: () => Logger): CrashWatch {
   let end: (() => Promise<unknown>) | undefined;
@@ -205,15 +205,14 @@ function killAndExit(): never {
 /** A signal that ends the wrapper while no application runs. */
 export interface Interruption {
   readonly signals: SignalPost;
-  /** Aborted by that signal. */
+  /** Aborted by an interrupting signal. */
   readonly signal: AbortSignal;
-  /** 128 + the signal's number; undefined while there was none. */
+  /** 128 + the signal's number; undefined without an interruption. */
   readonly status: number | undefined;
 }
 
 const signalBase = 128;
 
-/** Catches signals from now on. */
 export function watchInterruption(): Interruption {
   const controller = new AbortController();
   let status: number | undefined;

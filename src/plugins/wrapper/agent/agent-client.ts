@@ -18,20 +18,20 @@ import { GrpcError, type UnaryCall, unaryCall } from '../../../runtime/net/grpc-
 export interface AgentCallOptions {
   /** Path of the agent's socket; a leading NUL means the abstract namespace. */
   readonly socketPath: string;
-  /** Connects in place of it, for another process. */
+  /** Opens the connection instead, so that the agent sees another process as the caller. */
   readonly connection?: UnaryCall['connection'];
-  /** How long to go on asking an agent that is away or not ready, in milliseconds. */
+  /** Total time for attempts while the agent is away or not ready, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Called before each further attempt, with why the last one failed. */
+  /** Called before each retry with the error of the last attempt. */
   readonly onRetry?: (error: unknown, delayMs: number) => void;
 }
 
-/** One attempt never takes longer: an agent that hangs may have been replaced behind the same path. */
+/** Limit of one attempt: a hanging agent may have been replaced behind the same path. */
 const attemptMs = 5_000;
 
 /**
- * Asks until there is an answer or the time is up.
+ * Retries until the agent answers or the time is up.
  * @throws SvcError of `agentError`; the signal's reason
  */
 export async function callAgent(
@@ -48,7 +48,7 @@ export async function callAgent(
       const attempt = { socketPath, connection, method: name, request, signal };
       return await unaryCall({ ...attempt, timeoutMs: Math.min(attemptMs, leftMs) });
     } catch (error) {
-      // An attempt that only the end of all time cut short tells less than the answer before it.
+      // If the overall timeout cut the last attempt short, the error before it says more.
       const cutShort =
         leftMs < attemptMs && error instanceof GrpcError && error.status === 'DEADLINE_EXCEEDED';
       if (!cutShort || said === undefined) said = error;
@@ -75,11 +75,11 @@ function isRetryable(error: unknown): boolean {
 }
 
 /**
- * The agent's response as the wrapper's result; other errors are passed on unchanged.
- * - AGENT_UNAVAILABLE, exit 69: nobody answered in time
- * - AGENT_INCOMPATIBLE, exit 69: something answered that is no agent of this schema
- * - AGENT_REFUSED, exit 77: the agent judged the caller and will not protect it
- * - AGENT_POD_UNKNOWN, exit 78: the pod's UID is no UID
+ * Translates an error of the call into the wrapper's own; other errors are passed on unchanged.
+ * - AGENT_UNAVAILABLE, exit 69: no answer in time
+ * - AGENT_INCOMPATIBLE, exit 69: the answer does not follow this schema
+ * - AGENT_REFUSED, exit 77: the agent identified the caller and refuses to protect it
+ * - AGENT_POD_UNKNOWN, exit 78: the pod's UID is not a UID
  */
 export function agentError(error: unknown, socketPath: string): unknown {
   if (error instanceof ProtobufError) return verdict('incompatible', socketPath, error);
@@ -132,8 +132,8 @@ function verdict(kind: Verdict, socketPath: string, cause: Error): SvcError {
 }
 
 /**
- * Exit 71 as for memory locks that are required and not to be had: nobody denied this caller anything (77), the
- * node cannot give the protection.
+ * Exit 71, as for required memory locks that are unavailable: the caller was not refused (77), the node cannot
+ * provide the protection.
  */
 export function notEnforcing({ tier, reason }: Acknowledgement): SvcError {
   const why = reason === '' ? `it works on tier ${tier}` : reason;
@@ -148,7 +148,7 @@ export function notEnforcing({ tier, reason }: Acknowledgement): SvcError {
   );
 }
 
-/** Of a pod without the agent's socket, after it has waited. */
+/** For a pod without the agent's socket that has waited in vain. */
 export function notCovered(seconds: number): SvcError {
   return new SvcError(
     'AGENT_NOT_ENFORCING',
@@ -161,7 +161,7 @@ export function notCovered(seconds: number): SvcError {
   );
 }
 
-/** The messages of proto/svc/agent/v1/node_agent.proto, as a wrapper writes and reads them. */
+/** The messages of proto/svc/agent/v1/node_agent.proto that a wrapper writes and reads. */
 
 export interface Registration {
   /** UID of the pod; empty outside of a cluster. */
@@ -172,13 +172,13 @@ export interface Registration {
 }
 
 export interface Acknowledgement {
-  /** As the agent's PID namespace numbers it. */
+  /** In the agent's PID namespace. */
   readonly registeredPid: number;
-  /** 1 to 4; 0 where the agent does not say. */
+  /** 1 to 4; 0 if the agent does not report one. */
   readonly tier: number;
   readonly enforcing: boolean;
   readonly agentVersion: string;
-  /** Why it does not enforce. */
+  /** Why the agent does not enforce; empty if it does. */
   readonly reason: string;
 }
 
@@ -268,27 +268,26 @@ function secretMemoryFields(protection: SecretMemoryProtection): Uint8Array {
   );
 }
 
-/** A field that is present, or left out where there is nothing to tell. */
 function optional<T>(number: number, value: T | undefined, write: (value: T) => Uint8Array): Uint8Array {
   return embedded(number, value === undefined ? undefined : write(value));
 }
 
-/** No limit is an absent field. */
+/** The schema leaves the field out for "no limit". */
 function limit(bytes: number): number | undefined {
   return bytes === Number.POSITIVE_INFINITY ? undefined : bytes;
 }
 
 /** A process's protection, read from the kernel. Sizes are bytes; Infinity means no limit. */
 export interface ProtectionStatus {
-  /** `all`: every private writable mapping that holds anything is locked, memory around generated code left aside. */
+  /** `all`: every non-empty private writable mapping is locked, except for memory around generated code. */
   readonly lockMode: 'all' | 'partial' | 'none';
-  /** Private writable memory, present or swapped out, in locked mappings, and in others. */
+  /** Private writable memory, present or swapped out, in locked and in unlocked mappings. */
   readonly lockedBytes: number;
   readonly unlockedBytes: number;
   readonly swappedBytes: number;
   readonly lockLimitBytes: number;
   readonly coreLimitBytes: number;
-  /** Whether processes of the same user may trace it and read its memory. */
+  /** Whether processes of the same user may trace this process and read its memory. */
   readonly dumpable: boolean;
   /** Whether CAP_IPC_LOCK is effective. */
   readonly ipcLock: boolean;
@@ -296,15 +295,15 @@ export interface ProtectionStatus {
 
 export interface ApplicationProtection {
   readonly pid: number;
-  /** Size of the mappings that it locked itself. */
+  /** Size of the mappings that the application itself has locked. */
   readonly lockedBytes: number;
   readonly swappedBytes: number;
   readonly coreLimitBytes: number;
-  /** Undefined where it cannot be told: the files of root's processes belong to root either way. */
+  /** Undefined if unknown: the /proc files of root's processes belong to root either way. */
   readonly dumpable: boolean | undefined;
 }
 
-/** Memory that secrets are kept in; of several regions the weakest traits and the sum of the sizes. */
+/** Memory that holds secrets; for several regions the weakest properties and the sum of the sizes. */
 export interface SecretMemoryProtection {
   readonly kind: 'memfd_secret' | 'anonymous';
   readonly bytes: number;

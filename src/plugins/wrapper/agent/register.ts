@@ -17,20 +17,20 @@ import {
 } from './agent-client.ts';
 import { measureOwnProtection } from './report.ts';
 
-/** How long an application waits for an agent that it can do without. */
+/** How long the start waits for an agent that is not required. */
 const dispensableWaitMs = 3_000;
 
-/** How long a running one does at each beat. */
+/** Timeout of each later attempt, while the application runs. */
 const laterWaitMs = 500;
 
 const unreachable = new Set(['AGENT_UNAVAILABLE', 'AGENT_INCOMPATIBLE']);
 
 /**
- * Waits for the node agent's acknowledgement, where there is to be an agent, before any secret is fetched; without an
- * address of one, for its programs where their enforcement is required.
- * @throws SvcError as `registerWithAgent`, but for an unreachable agent under SVC_REQUIRE_AGENT=false,
- * unless its enforcement is required
- * @returns false where it went on without the agent, which `registerLater` asks for from then on
+ * Before any secret is fetched: waits for the node agent's acknowledgement if an agent address is set; otherwise, if
+ * enforcement is required, until the agent's BPF programs cover this process.
+ * @throws SvcError as `registerWithAgent`, except for an unreachable agent if neither the agent nor its enforcement
+ * is required
+ * @returns false if the start continues without the agent; `registerLater` then takes over
  */
 export async function register(
   settings: ResolvedWrapperSettings,
@@ -62,9 +62,9 @@ export async function register(
 }
 
 /**
- * A pod that may not mount the agent's socket is covered as a whole, soon after it has started. Whether it is, the
- * programs themselves answer.
- * @throws SvcError AGENT_NOT_ENFORCING after that time; the signal's reason
+ * The agent covers a pod that may not mount its socket as a whole, soon after the pod has started. The BPF programs
+ * themselves answer whether they cover this process.
+ * @throws SvcError AGENT_NOT_ENFORCING after `timeoutMs`; the signal's reason
  */
 async function untilCovered(timeoutMs: number, log: Logger, signal: AbortSignal): Promise<void> {
   const began = performance.now();
@@ -82,10 +82,10 @@ async function untilCovered(timeoutMs: number, log: Logger, signal: AbortSignal)
 }
 
 /**
- * Asks an agent that was not there at the start, once a call: it covers the application that runs by now as well.
- * A refusal is logged and shown by health; it ends nothing.
- * @param connection of the process that is to be covered; default: this one's
- * @returns whether it has registered
+ * Tries once per call to register with an agent that was unreachable at the start, which then covers the running
+ * application as well. A refusal is logged and shown by health; the application keeps running.
+ * @param connection opened by the process to cover; default: this process's own
+ * @returns whether the registration succeeded
  */
 export async function registerLater(
   settings: ResolvedWrapperSettings,
@@ -130,11 +130,11 @@ async function ask(
 }
 
 /**
- * Puts this process and its later descendants under the node agent's protection. To be called before any secret is
- * fetched; an agent that is away or not ready is waited for.
- * @throws SvcError AGENT_UNAVAILABLE or AGENT_INCOMPATIBLE (exit 69; where neither the agent nor its enforcement is
- * required, the caller may log it and go on), AGENT_REFUSED (77), AGENT_POD_UNKNOWN (78), AGENT_NOT_ENFORCING (71,
- * where enforcement is required); the signal's reason
+ * Puts this process and its later descendants under the node agent's protection. Call before any secret is fetched;
+ * waits for an agent that is away or not ready.
+ * @throws SvcError AGENT_UNAVAILABLE or AGENT_INCOMPATIBLE (exit 69; the caller may log it and continue if neither
+ * the agent nor its enforcement is required), AGENT_REFUSED (77), AGENT_POD_UNKNOWN (78), AGENT_NOT_ENFORCING (71, if
+ * enforcement is required); the signal's reason
  */
 export async function registerWithAgent(
   registration: Registration,

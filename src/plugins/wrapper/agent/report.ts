@@ -20,15 +20,15 @@ export interface ReportOptions {
   readonly settings: ResolvedWrapperSettings;
   readonly observation: Observation;
   readonly log: Logger;
-  /** An agent that was restarted knows whom it protects, but not what they reported. */
+  /** A restarted agent knows which processes it protects, but not what they reported. */
   readonly repeat: Repeat;
 }
 
 const timeoutMs = 10_000;
 
 /**
- * Tells log, metrics and node agent what protection is in force now that the application runs, as measured. To be
- * called while the wrapper still holds the region.
+ * Reports the measured protection of the running application to log, metrics and node agent. Call while the wrapper
+ * still holds the region.
  */
 export function reportProtection(
   { region }: PreparedApplication,
@@ -56,7 +56,7 @@ export function reportProtection(
   });
 }
 
-/** @param pid the application's, undefined where none runs */
+/** @param pid of the application; undefined if none runs */
 export function measureProtection(
   regions: readonly SecretRange[],
   pid: number | undefined,
@@ -68,8 +68,8 @@ export function measureProtection(
 }
 
 /**
- * Tells the agent what protection is in force, once the application runs and after each relaunch. A failure changes
- * nothing about the protection: the caller logs it.
+ * Reports the protection in force to the agent, once the application runs and after each relaunch. The protection
+ * does not depend on it: the caller logs a failure.
  * @throws SvcError as `registerWithAgent`; the signal's reason
  */
 export async function reportToAgent(report: AgentReport, options: AgentCallOptions): Promise<void> {
@@ -77,8 +77,8 @@ export async function reportToAgent(report: AgentReport, options: AgentCallOptio
 }
 
 /**
- * Measures what protects the application, from files that name no secret (never its environment).
- * Undefined when it has ended, or where /proc hides other users' processes.
+ * Measures the application's protection from files without secrets (never its environment).
+ * Undefined if the application has ended, or if /proc hides other users' processes.
  */
 export function measureApplicationProtection(pid: number): ApplicationProtection | undefined {
   try {
@@ -100,7 +100,7 @@ function applicationProtection(pid: number): ApplicationProtection {
   };
 }
 
-/** The kernel gives the files of a process that is not dumpable to root. */
+/** The /proc files of a process that is not dumpable belong to root. */
 export function dumpableByOwner(owner: number, effective: number): boolean | undefined {
   return effective === 0 ? undefined : owner === effective;
 }
@@ -109,10 +109,10 @@ function effectiveUser(status: string): number {
   return Number(statusField(status, 'Uid')?.split('\t')[1] ?? 0);
 }
 
-/** Takes an action in the place of the one before; without one, does that again. */
+/** Replaces the repeated action; without an argument, runs the current one again. */
 export type Repeat = (action?: () => void) => void;
 
-/** Runs its action at once and then every `everyMs`. It keeps no process alive. */
+/** Runs its action at once and then every `everyMs`. The timer does not keep the process alive. */
 export function createRepeater(everyMs: number): Repeat {
   let timer: NodeJS.Timeout | undefined;
   let current = () => {};
@@ -126,7 +126,7 @@ export function createRepeater(everyMs: number): Repeat {
 
 export interface OwnProtection {
   readonly wrapper: ProtectionStatus;
-  /** Undefined where no region was named. */
+  /** Undefined if no region was given. */
   readonly secretMemory: SecretMemoryProtection | undefined;
 }
 
@@ -137,9 +137,9 @@ export interface SecretRange {
 }
 
 /**
- * Measures what protects this process now. Takes 3 ms; works for any user, and while the process is not dumpable,
- * because a process may always read these files of its own.
- * @throws Error where /proc is not mounted
+ * Measures the current protection of this process. Takes 3 ms. Works for any user, also while the process is not
+ * dumpable, because a process may always read its own files in /proc.
+ * @throws Error if /proc is not mounted
  */
 export function measureOwnProtection(secrets: readonly SecretRange[] = []): OwnProtection {
   const mapped = parseMappedMemory(readFileSync('/proc/self/smaps', 'latin1'));
@@ -161,7 +161,7 @@ function processProtection(mapped: readonly MappedMemory[]): ProtectionStatus {
 
 type LockProtection = Pick<ProtectionStatus, 'lockMode' | 'lockedBytes' | 'unlockedBytes'>;
 
-/** Generated code and its neighbours are never locked (V8 would end the process): they do not count for the mode. */
+/** Generated code and its neighbours do not count for the mode: they are never locked (V8 would end the process). */
 export function lockProtection(mapped: readonly MappedMemory[]): LockProtection {
   const own = mapped.filter(isOwn);
   const locked = own.filter((range) => range.locked);
@@ -204,7 +204,7 @@ function holds({ start, end }: MappedMemory, { address, length }: SecretRange): 
 
 /** One mapping of a process. */
 interface MappedMemory extends MappedRange {
-  /** Its own bytes, present or swapped out. */
+  /** Private bytes, present or swapped out. */
   readonly heldBytes: number;
   readonly locked: boolean;
   /** Left out of core dumps. */
@@ -212,7 +212,7 @@ interface MappedMemory extends MappedRange {
 }
 
 /**
- * A line of a mapping begins with its address, those of its details with a capital letter; a text has thousands.
+ * The first line of a mapping begins with its address, the detail lines with a capital letter. A text has thousands.
  * @param smaps the text of /proc/PID/smaps
  */
 export function parseMappedMemory(smaps: string): MappedMemory[] {

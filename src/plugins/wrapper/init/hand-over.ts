@@ -38,15 +38,15 @@ export interface HandOverOptions {
   readonly signal: AbortSignal;
 }
 
-/** With a node agent, the first worker comes soon: it reports on the application. */
+/** With a node agent, the first worker starts soon, to report on the application. */
 const reportAfterMs = 1_000;
 const workerMostMs = 120_000;
 
 export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !== 0;
 
 /**
- * Whether svc-init takes over. Job control is the resident wrapper's: whoever works at a terminal does not need svc-init's
- * small size.
+ * Whether svc-init takes over. Only the resident wrapper has job control, and svc-init's small size does not matter
+ * at a terminal.
  */
 export function leavesNode(settings: ResolvedWrapperSettings, memory: ShareableMemory, log: Logger): boolean {
   const { resident, exec } = settings;
@@ -57,8 +57,8 @@ export function leavesNode(settings: ResolvedWrapperSettings, memory: ShareableM
 }
 
 /**
- * Becomes svc-init, which starts the application and wakes a worker for each renewal; nothing of Node stays.
- * @throws SvcError INIT_MISSING (71), or (126, 127) for a program that cannot be run; the signal's reason
+ * Becomes svc-init, which starts the application and a worker for each renewal; nothing of Node stays.
+ * @throws SvcError INIT_MISSING (71), 126 or 127 for a program that cannot be run; the signal's reason
  */
 export async function handOverToInit(options: HandOverOptions): Promise<never> {
   const { client, obtained, around, memory, observation, metrics, health, signal } = options;
@@ -75,9 +75,9 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
     health.stop();
   }
   observation.secrets.set(obtained.count);
-  // takes 6 ms, and nobody else asks
+  // takes 6 ms, and only the agent asks for the result
   const { secretMemory } = settings.agentAddr === undefined ? {} : measureOwnProtection([prepared.region]);
-  // under a small limit secret memory needs that room, and this process ends in a moment
+  // a small lock limit leaves no room for secret memory otherwise, and this process is about to end
   if (!settings.requireMlock) unlockAll();
   const tokens = new TokenKeeper(client, obtained.lease, monotonicMs);
   const due = tokens.delayMs(settings.renewalInterval);
@@ -111,7 +111,7 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   );
 }
 
-/** An argument holds no NUL, with which an abstract name begins. */
+/** An abstract name begins with NUL, which an argument cannot hold. */
 function agentArgument({ agentAddr = '' }: ResolvedWrapperSettings): string {
   return agentAddr.replace(/^\0/, '@');
 }

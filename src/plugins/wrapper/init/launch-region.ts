@@ -2,11 +2,11 @@ import type { Region } from '../../../runtime/native/memory.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import type { CString } from '../../../runtime/native/spawn.ts';
 
-/** A program that svc-init is to start. */
+/** A program for svc-init to start. */
 export interface LaunchStrings {
   /** A path; PATH is not searched. */
   readonly file: string;
-  /** The program's name included. */
+  /** Including the program's name. */
   readonly argv: readonly CString[];
   readonly env: readonly CString[];
 }
@@ -14,8 +14,8 @@ export interface LaunchStrings {
 const wordSize = 8;
 
 /**
- * Lays strings out as init/launch.h reads them: offsets of file, arguments, 0, variables, 0, as 64-bit numbers, then the
- * strings. Strings with a NUL have been refused before.
+ * Lays strings out as init/launch.h reads them: offsets of file, arguments, 0, variables, 0, as 64-bit numbers, then
+ * the strings. The caller has refused strings with a NUL.
  */
 export function writeLaunch({ file, argv, env }: LaunchStrings, memory: ShareableMemory): Region {
   const words = [file, ...argv, undefined, ...env, undefined];

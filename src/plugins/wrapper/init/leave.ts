@@ -12,15 +12,15 @@ import { renderPages } from './pages.ts';
 import { recordKind } from './records.ts';
 import { type WorkerMemory, writeState } from './worker-state.ts';
 
-/** What a wrapper tells svc-init over a socket. Descriptors are copied with the records, and closed here. */
+/** The wrapper's end of the socket to svc-init. A descriptor sent with a record is closed here. */
 export interface InitLink {
   readonly socket: number;
   readonly memory: ShareableMemory;
 }
 
 /**
- * Has svc-init start an application, in the place of one that runs.
- * @throws SvcError (127, 126) for a program that cannot be found, before anything is sent
+ * Makes svc-init start an application, replacing a running one.
+ * @throws SvcError (127, 126) for a program that cannot be found or run, before anything is sent
  */
 export function sendStart(
   { socket, memory }: InitLink,
@@ -35,7 +35,7 @@ export function sendStart(
   strings.handOver();
 }
 
-/** What stays of a wrapper that leaves. */
+/** What a leaving wrapper hands to svc-init. */
 export interface Parting {
   readonly token: Uint8Array;
   /** The key of the digests. */
@@ -48,10 +48,10 @@ export interface Parting {
   readonly delayMs: number;
 }
 
-/** Passes of many wrappers that were started together drift apart by so much of their interval. */
+/** Share of the interval by which passes of wrappers started together drift apart. */
 const spreadPercent = 10;
 
-/** Leaves state and health pages with svc-init, and says when the next worker is due. The last to be sent. */
+/** Leaves state and health pages with svc-init, and says when the next worker is due. To be sent last. */
 export async function sendParting({ socket, memory }: InitLink, parting: Parting): Promise<void> {
   const { tokens, observation, metrics, delayMs, token, key } = parting;
   const secondsLeft = tokens.secondsLeft();
@@ -59,7 +59,7 @@ export async function sendParting({ socket, memory }: InitLink, parting: Parting
   const remembered = { ...parting.memory, tokens: tokens.knowledge, degraded, metrics: metrics.samples() };
   sendRegion(socket, recordKind.state, writeState({ token, key, memory: remembered }, memory));
   const pages = await renderPages(observation, secondsLeft);
-  const region = memfdRegion(pages.length); // svc-init reads it, as it could not read secret memory
+  const region = memfdRegion(pages.length); // svc-init uses pread(2), which secret memory refuses
   region.bytes.set(pages);
   sendRegion(socket, recordKind.pages, region, [pages.length]);
   const spread = (delayMs * randomInt(spreadPercent * 10)) / 1000;
@@ -68,7 +68,7 @@ export async function sendParting({ socket, memory }: InitLink, parting: Parting
   sendRecord(socket, { kind: recordKind.next, number: 1, values: [delayMs - spread, tokenEnd] });
 }
 
-/** Sends a copy of its descriptor, and forgets it here. */
+/** Sends a copy of the region's descriptor and releases the region here. */
 export function sendRegion(
   socket: number,
   kind: number,

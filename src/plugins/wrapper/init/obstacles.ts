@@ -26,8 +26,9 @@ import {
 } from './replaceable.ts';
 
 /**
- * Why the wrapper stays: a security module may forbid to execute a memfd, a sandbox may not know what makes a process unreadable, and
- * the application, which has the wrapper's user, may be able to replace what workers load.
+ * Why the wrapper stays resident: a security module may forbid executing a memfd, a sandbox may not implement what
+ * makes a process unreadable, and the application, which runs as the wrapper's user, may be able to replace what
+ * workers load.
  */
 export function obstacleToLeaving(
   memory: ShareableMemory,
@@ -39,12 +40,12 @@ export function obstacleToLeaving(
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     return tryInit(memory).startsWorkers ? undefined : 'svc-init cannot start workers that nobody can read';
   } catch (error) {
-    // what cannot be found out does not end the start
+    // a failed check must not end the start: the wrapper stays resident instead
     return messageOf(error);
   }
 }
 
-/** Whether the application could replace a certificate by which the wrapper knows the secrets server. */
+/** Whether the application could replace a certificate by which the wrapper verifies the secrets server. */
 export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWrapperSettings): boolean {
   try {
     const files = trustedFiles(settings);
@@ -55,7 +56,7 @@ export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWr
   }
 }
 
-/** One that may trace every process gains nothing by a file, unless an agent or the kernel forbids it to. */
+/** An application that may trace every process gains nothing from a file, unless an agent or the kernel stops it. */
 function mayTraceAll({ agentAddr, requireEnforcement }: ResolvedWrapperSettings): boolean {
   if (agentAddr !== undefined || requireEnforcement || !hasCapability('sys_ptrace')) return false;
   return !isCovered() && !isTracingForbidden();
@@ -69,7 +70,7 @@ function isTracingForbidden(): boolean {
   }
 }
 
-/** What a worker will load: the files that this process has mapped, and those that it has read. */
+/** Files that a worker will load: those that this process has mapped or read. */
 function loadedFiles(): string[] {
   const mapped = ownMemoryMap().map(({ name }) => name);
   const script = ownFile();
@@ -77,19 +78,19 @@ function loadedFiles(): string[] {
   return [...new Set(files)].filter((name) => name.startsWith('/') && existsSync(name));
 }
 
-/** What V8 has compiled of the script, in the wrapper's folder. */
+/** V8's code cache of the script, in the wrapper's folder. */
 const workerCache = (script: string): string => join(dirname(script), 'worker.cache');
 
-/** Certificates by which it knows the secrets server. */
+/** Certificates by which the wrapper verifies the secrets server. */
 function trustedFiles(settings: ResolvedWrapperSettings): string[] {
   const { caFiles, caPath } = vaultPlace(settings).endpoint;
   return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...namesIn(caPath)])];
 }
 
-/** Whatever they are now: a link may lead to a certificate later. */
+/** All kinds of entries: a link may lead to a certificate later. */
 const namesIn = (folder: string): string[] => readdirSync(folder).map((name) => `${folder}/${name}`);
 
-/** What of the files is open to the application, or a setting or right by which it gets at others. */
+/** The first file that the application could replace, or a setting or capability that gives access to others. */
 function openToApplication(
   init: string,
   memory: ShareableMemory,
@@ -115,12 +116,12 @@ function openPart(files: readonly string[], mayUnmount: MayUnmount): string | un
   return undefined;
 }
 
-/** Asked for only where it matters: it takes 2 ms. */
+/** Lazy, because the trial takes 2 ms. */
 const unmounting =
   (memory: ShareableMemory): MayUnmount =>
   () => {
     try {
-      // in a changed root the kernel forbids it to all, and who may change the root again gets out of it
+      // the kernel forbids it in a changed root; a process that may call chroot again can leave that root
       return tryInit(memory).makesNamespaces || (!isFiltered() && hasAnyCapability(['sys_chroot']));
     } catch {
       return true;
@@ -129,13 +130,13 @@ const unmounting =
 
 interface Trial {
   readonly startsWorkers: boolean;
-  /** Whether this user may make user namespaces, in which it has all rights over mounts of its own. */
+  /** Whether this user may create user namespaces, which give it all rights over mounts of its own. */
   readonly makesNamespaces: boolean;
 }
 
 let tried: Trial | undefined;
 
-/** Has svc-init start a copy of itself as it would start a worker; the copy tells by its exit status. */
+/** Makes svc-init start a copy of itself as it would start a worker; the copy's exit status is the result. */
 function tryInit(memory: ShareableMemory): Trial {
   tried ??= judge(statusOfTrial(memory));
   return tried;
@@ -148,7 +149,7 @@ function statusOfTrial(memory: ShareableMemory): number | undefined {
   );
 }
 
-/** Any other status is that of a process which could not try. */
+/** Any other status means that the trial could not run. */
 const judge = (status: number | undefined): Trial => ({
   startsWorkers: status === 0 || status === 2,
   makesNamespaces: status !== 0 && status !== 1,

@@ -1,11 +1,11 @@
 import { healthPage, refusal, responseText } from '../../../runtime/health/lean-health-server.ts';
 import type { Observation } from '../observation.ts';
 
-/** A number of as many digits as a figure has room: it stands where svc-init puts the seconds that the token has left. */
+/** A placeholder with as many digits as a figure may have, for the token's remaining seconds that svc-init fills in. */
 const standIn = 9007199254740109;
 const figureWidth = String(standIn).length;
 
-/** Figures that svc-init fills in by itself, in the order of its `enum figure`. */
+/** Figures that svc-init fills in, in the order of its `enum figure`. */
 const figures: readonly RegExp[] = [
   /(?<=^svc_wrapper_application_up ).*$/m,
   /(?<=^svc_wrapper_application_starts_total ).*$/m,
@@ -23,10 +23,10 @@ const workerFailed = 'the last check of token and secrets did not come to its en
 const longest = 32_768;
 
 /**
- * The responses that svc-init gives until the next worker, as `struct pages` of init/health.h: /healthz, the same after
- * a worker that failed, /readyz of an application that runs, is being restarted, has ended, /metrics, and refusals.
- * @param secondsLeft of the token; only whether it has an end counts here
- * @throws RangeError for more than svc-init holds
+ * The responses that svc-init gives until the next worker, as `struct pages` of init/health.h: /healthz, /healthz after
+ * a failed worker, /readyz while the application runs, is being restarted and has ended, /metrics, and refusals.
+ * @param secondsLeft of the token; here only the distinction between a number, Infinity and undefined counts
+ * @throws RangeError if they exceed what svc-init holds
  */
 export async function renderPages(
   observation: Observation,
@@ -57,7 +57,7 @@ export async function renderPages(
 
 const refused = (status: number) => responseText(refusal(status));
 
-/** A byte 1 and the figure's digit begin its place. */
+/** A byte 1 and the figure's digit mark a placeholder. */
 function withFigures(text: string): string {
   return figures.reduce(
     (rest, pattern, figure) => rest.replace(pattern, `\u0001${figure}`.padEnd(figureWidth)),

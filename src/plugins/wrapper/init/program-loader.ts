@@ -7,9 +7,9 @@ const file = { headersAt: 0x20, headerSize: 0x36, headerCount: 0x38, length: 0x4
 const header = { type: 0, offset: 0x08, size: 0x20 } as const;
 
 /**
- * The loader that a program is linked with (PT_INTERP), which also runs the program when it is started with the path.
+ * The loader that a program names (PT_INTERP). Started with the program's path as its argument, it runs the program.
  * @param path an ELF file
- * @throws SvcError LOADER_MISSING (exit 71) for one that is linked statically
+ * @throws SvcError LOADER_MISSING (exit 71) for a statically linked program
  */
 export function programLoader(path: string): string {
   const descriptor = openSync(path, 'r');

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 
-/** Kinds of the records between svc-init and the wrapper, as init/protocol.h has them. */
+/** Record kinds between svc-init and the wrapper, as in init/protocol.h. */
 export const recordKind = {
   settings: 1,
   listener: 2,
@@ -30,13 +30,13 @@ const flag = {
   requireLock: 64,
 } as const;
 
-/** Where a worker finds its socket. */
+/** A worker's descriptor of its socket to svc-init. */
 export const workerSocket = 3;
 
-/** The first argument of a worker, which svc-init starts; `=token` behind it says that VAULT_TOKEN had been set. */
+/** The first argument that svc-init gives a worker; a suffix `=token` says that VAULT_TOKEN had been set. */
 export const workerFlag = '--svc-worker';
 
-/** Else Node opens a debugger's port at a SIGUSR1 that comes before its first statement, which any process of its user can send. */
+/** Otherwise any process of the user could make Node open a debugger port, by a SIGUSR1 before the first statement. */
 export const withoutDebugger = '--disable-sigusr1';
 
 /** The flags of SETTINGS. */
@@ -60,7 +60,7 @@ export type InitSettings = Pick<
 >;
 
 /**
- * The program svc-init: beside the wrapper in its folder, below dist/ in the package.
+ * Path of svc-init: beside the wrapper in its folder, below dist/ in the package.
  * @throws SvcError INIT_MISSING (exit 71)
  */
 export function findInit(): string {
@@ -74,7 +74,7 @@ export function findInit(): string {
   });
 }
 
-/** The file that holds this code: of the wrapper's bundle, where it is in one. */
+/** The file that holds this code; in a bundle, the bundle's. */
 export const ownFile = (): string =>
   import.meta.url.startsWith('file:') ? fileURLToPath(import.meta.url) : import.meta.url;
 

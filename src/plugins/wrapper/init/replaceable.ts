@@ -8,29 +8,30 @@ import {
 } from '../../../runtime/native/own-process.ts';
 
 /*
- * What the application, which has the user of the wrapper, could put in the place of what workers load. It is asked before
- * there is an application.
+ * Whether the application, which runs as the wrapper's user, could replace files that workers load. Checked before the
+ * application starts.
  */
 
 const mostLinks = 40;
 const sticky = 0o1000;
 
 /**
- * Whether this user may undo mounts of others: in a mount namespace of its own it takes a mount away, and can then remove or rename the
- * folder that it lay on, which takes it away everywhere. For that it needs a user namespace.
+ * Whether this user may undo mounts of others: it unmounts in a mount namespace of its own (for which it needs a user
+ * namespace) and then removes or renames the folder below, which undoes the mount everywhere.
  */
 export type MayUnmount = () => boolean;
 
 /**
- * Follows a path as the kernel does, through every folder and link on its way.
- * @param path from the working directory, or absolute; not normalized, because a `..` behind a link is where the link leads; it may not exist
- * @returns the first part that this user could replace, or make where it is missing; undefined for none
+ * Follows a path as the kernel does, through every folder and link on the way.
+ * @param path absolute or relative to the working directory; need not exist; not normalized, because a `..` after a
+ * link is the parent of the link's target
+ * @returns the first part that this user could replace, or create if it is missing; undefined if there is none
  */
 export function replaceablePart(path: string, mayUnmount: MayUnmount): string | undefined {
   try {
     return firstOpenPart(path, mayUnmount);
   } catch {
-    // what this user may not look at is not known to be safe
+    // a path that this user cannot inspect is not known to be safe
     return path;
   }
 }
@@ -63,8 +64,8 @@ function firstOpenPart(path: string, mayUnmount: MayUnmount): string | undefined
 const split = (path: string): string[] => path.split('/').filter((part) => part !== '' && part !== '.');
 
 /**
- * Whether an entry of the folder can be replaced: in a sticky one, such as /tmp, by its owner and the folder's alone; what is mounted
- * there, by nobody who may not undo the mount.
+ * Whether this user can replace an entry of the folder. In a sticky folder such as /tmp only the owners of entry and
+ * folder can; a mount point can be replaced only by a user that may undo the mount.
  */
 function isOpenTo(folder: string, path: string, entry: Stats | undefined, mayUnmount: MayUnmount): boolean {
   if (!isWritable(folder)) return false;
@@ -76,7 +77,7 @@ function isOpenTo(folder: string, path: string, entry: Stats | undefined, mayUnm
 
 let mountPoints: ReadonlySet<string> | undefined;
 
-/** A device of its own tells nothing: overlays of several file systems have files of several. */
+/** Comparing device numbers would not do: in an overlay over several file systems, files have different ones. */
 function isMountPoint(path: string): boolean {
   mountPoints ??= new Set(ownMountPoints());
   return mountPoints.has(path);
@@ -86,7 +87,7 @@ const isOwn = (uid: number): boolean => uid === process.geteuid?.();
 
 const known = new Map<string, boolean>();
 
-/** Its owner may change its mode, unless the file system is mounted read-only. */
+/** The owner counts as a writer, who may change the mode unless the file system is mounted read-only. */
 function isWritable(path: string): boolean {
   const before = known.get(path);
   if (before !== undefined) return before;
@@ -107,15 +108,16 @@ function mayWrite(path: string): boolean {
 
 let takesOver: boolean | undefined;
 
-/** Whether files of others may be made its own. */
+/** Whether this user may take ownership of others' files, or bypass it. */
 function mayTakeOver(): boolean {
   takesOver ??= hasAnyCapability(['chown', 'dac_override', 'fowner', 'setuid', 'setgid']);
   return takesOver;
 }
 
 /**
- * Capabilities that open no file which the user's own rights and `mayTakeOver` do not: those that container runtimes give root unasked
- * (device nodes open nothing where devices are denied, as they are there), and those about the network, scheduling and limits.
+ * Capabilities that open no file beyond the user's own rights and `mayTakeOver`: those that container runtimes give
+ * root by default (a device node opens nothing there, because devices are denied), and those for network, scheduling
+ * and limits.
  */
 const harmless: readonly Capability[] = [
   ...(['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid', 'setpcap'] as const),
@@ -123,10 +125,10 @@ const harmless: readonly Capability[] = [
   ...(['sys_chroot', 'sys_nice', 'sys_resource', 'mknod', 'lease', 'audit_write', 'setfcap'] as const),
 ];
 
-/** By a mount (CAP_SYS_ADMIN), a file's handle (CAP_DAC_READ_SEARCH), a device or the kernel. */
+/** Through a mount (CAP_SYS_ADMIN), a file handle (CAP_DAC_READ_SEARCH), a device or the kernel. */
 export const mayReachAnyFile = (): boolean => hasOtherCapabilities(harmless);
 
-/** From which the loader, the C library and OpenSSL load code unasked: preloaded libraries, look-ups of names, providers. */
+/** From these, loader, C library and OpenSSL load code by default: preloaded libraries, name services, providers. */
 const systemFiles = [
   '/etc/ld.so.preload',
   '/etc/ld.so.cache',
@@ -139,8 +141,8 @@ const systemFiles = [
 ];
 
 /**
- * Whether a loader is that of the self-contained folder: with it come a C library and a Node that have names in the folder in the place
- * of the system's, most of which are not there, and that ignore what an image sets for its own.
+ * Whether a loader belongs to the self-contained folder. Its C library and Node look for files in the folder instead of
+ * the system's paths (most of them do not exist there), and ignore variables that an image sets for its own programs.
  */
 export const isSelfContained = (loader: string): boolean =>
   readFileSync(loader).includes('/svc/ld.so.preload');
@@ -148,7 +150,7 @@ export const isSelfContained = (loader: string): boolean =>
 export const unaskedFiles = (selfContained: boolean): readonly string[] =>
   selfContained ? ['/svc/ld.so.preload', '/svc/lib/locale'] : systemFiles;
 
-/** Variables from which the loader, the C library, OpenSSL and Node take files, each with what separates several. */
+/** Variables that name files for loader, C library, OpenSSL and Node, each with its list separator. */
 const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
   LD_LIBRARY_PATH: /[:;]/,
   LD_PRELOAD: /[: ]/,
@@ -165,12 +167,12 @@ const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
 };
 
 /**
- * Libraries and data that the loader looks for in many places, or maps as its user writes them, and the certificates of the system, which
- * are many files that OpenSSL and Node look for by themselves.
+ * LD_AUDIT is searched for in many places, the loader maps the data of LD_PROFILE while the user may write them, and
+ * the system's certificates are many files that OpenSSL and Node find by themselves.
  */
 const neverSafe = ['LD_AUDIT', 'LD_PROFILE', 'NODE_USE_SYSTEM_CA'];
 
-/** By the folder's loader and Node, which has every library, so that it looks for none. */
+/** Ignored by the folder's loader and Node: Node is linked with every library and searches for none. */
 const ignoredInFolder = [
   'LD_LIBRARY_PATH',
   'LD_PRELOAD',
@@ -183,8 +185,8 @@ const flagsOfFiles =
   /^(-r|--require|--import|--loader|--experimental-loader|--env-file|--icu-data-dir|--openssl-config|--use-openssl-ca|--use-system-ca|--snapshot-blob)/;
 
 /**
- * A variable, or a flag of Node, by which this user could get code or certificates into a worker, though the file need not be there
- * yet.
+ * A variable or Node flag by which this user could get code or certificates into a worker, even if the file does not
+ * exist yet.
  */
 export function replaceableBySetting(
   env: Readonly<Record<string, string | undefined>>,
@@ -192,7 +194,7 @@ export function replaceableBySetting(
   { selfContained, mayUnmount }: { readonly selfContained: boolean; readonly mayUnmount: MayUnmount },
 ): string | undefined {
   const isSet = (name: string) => !(selfContained && ignoredInFolder.includes(name)) && Boolean(env[name]);
-  // `$ORIGIN` and the like are the loader's to know; an empty path is the working directory
+  // only the loader knows what `$ORIGIN` and the like expand to; an empty path is the working directory
   const isOpen = (path: string) => path.includes('$') || replaceablePart(path, mayUnmount) !== undefined;
   return (
     neverSafe.find(isSet) ??
@@ -205,6 +207,6 @@ function pathsIn(name: string, value = ''): string[] {
   if (value === '') return [];
   const separator = fileVariables[name];
   const paths = separator === undefined ? [value] : value.split(separator);
-  // a library without a folder is looked for where LD_LIBRARY_PATH and the system say
+  // a library without a folder is searched for in LD_LIBRARY_PATH and the system's folders
   return name === 'LD_PRELOAD' ? paths.filter((path) => path.includes('/')) : paths;
 }

@@ -4,7 +4,7 @@ import type { SecretMemory, ShareableMemory } from '../../../runtime/native/secr
 import type { SecretMemoryProtection } from '../agent/agent-client.ts';
 import type { RefusedSecrets, TokenKnowledge } from '../keep.ts';
 
-/** What one worker must remember for the next: nothing of it is secret. */
+/** What one worker remembers for the next; none of it is secret. */
 export interface WorkerMemory {
   readonly tokens: TokenKnowledge;
   /** Digest of the secrets in use. */
@@ -12,7 +12,7 @@ export interface WorkerMemory {
   readonly refused: RefusedSecrets | undefined;
   /** Failures in a row. */
   readonly failures: number;
-  /** False where a node agent is still to be asked. */
+  /** False while the registration with a node agent is outstanding. */
   readonly registered: boolean;
   readonly secretMemory: SecretMemoryProtection | undefined;
   readonly metrics: MetricSamples;
@@ -31,7 +31,7 @@ export interface WorkerState {
 const lengths = 3;
 const head = lengths * 4;
 
-/** Lays the state out in memory that svc-init keeps by its descriptor; the caller hands it over. */
+/** Writes the state into memory whose descriptor the caller hands to svc-init. */
 export function writeState({ token, key, memory }: WorkerState, shareable: ShareableMemory): Region {
   const parts = [token, key, Buffer.from(JSON.stringify(memory))];
   const region = shareable.share(head + parts.reduce((sum, { length }) => sum + length, 0));
@@ -45,13 +45,13 @@ export function writeState({ token, key, memory }: WorkerState, shareable: Share
 }
 
 export interface TakenState {
-  /** A copy in memory of its own. */
+  /** A copy in secret memory of its own. */
   readonly token: Region;
   readonly key: Buffer;
   readonly memory: WorkerMemory;
 }
 
-/** @throws RangeError or SyntaxError for a region that no wrapper has written */
+/** @throws RangeError or SyntaxError for a region that no wrapper wrote */
 export function readState({ bytes }: Pick<Region, 'bytes'>, secret: SecretMemory): TakenState {
   const [tokenLength = 0, keyLength = 0, textLength = 0] = Array.from({ length: lengths }, (_, index) =>
     bytes.readUInt32LE(index * 4),

@@ -47,10 +47,10 @@ const agentTimeoutMs = 5_000;
 const hangUp = 1;
 
 /**
- * One pass on behalf of svc-init, which holds token and state between two of them: takes the state up, renews the
- * token, passes changed secrets on, leaves a new state.
+ * One pass on behalf of svc-init, which holds token and state between passes: reads the state, renews the token,
+ * passes changed secrets on, leaves a new state.
  * @param tokenGiven whether VAULT_TOKEN had been set
- * @returns the exit status; one other than 0 makes svc-init try again soon, with the state as it was
+ * @returns the exit status; after any other than 0 svc-init retries soon with the old state
  */
 export async function runWorker(argv: readonly string[], tokenGiven: boolean): Promise<number> {
   let log = earlyLogger(process.env);
@@ -71,8 +71,8 @@ export async function runWorker(argv: readonly string[], tokenGiven: boolean): P
 }
 
 /**
- * svc-init starts a worker so that no process of its user can read it, from its first instruction. What has been
- * readable may hold another's code by now: it must not ask for the state.
+ * svc-init starts a worker so that, from its first instruction, no process of its user can read it. A worker that was
+ * ever readable may hold injected code and must not ask for the state.
  */
 function requireUnreadable(): void {
   if (!isDumpable()) return setDumpable(false); // under fs.suid_dumpable=2 its core would still go to root
@@ -107,7 +107,7 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
   });
   const rotation = new Rotation({
     ...{ client, settings, runner: application, observation, log },
-    scrub: () => undefined, // what is left behind goes with this process
+    scrub: () => undefined, // leftovers go with this process
     prepare: (delivered) => prepareApplication(delivered, around),
     digest: createDigest(key),
     ...{ inUse: before.inUse, refused: before.refused },
@@ -133,7 +133,7 @@ interface Pass {
   readonly signal: AbortSignal;
 }
 
-/** A pass that fails is reported, and leaves its state like any other. @returns when the next one is due */
+/** A failed pass is reported, and leaves its state like any other. @returns when the next pass is due */
 async function pass({ tokens, rotation, settings, observation, log, before, signal }: Pass) {
   const rotates = settings.rotation === 'none' ? undefined : rotation;
   try {
@@ -156,19 +156,19 @@ function observationFrom(before: WorkerMemory, metrics: LeanMetrics): Observatio
   return observation;
 }
 
-/** What svc-init has kept. */
+/** What svc-init kept since the last worker. */
 interface Kept {
   readonly state: Region;
-  /** The records that the application shares, where they are to be renewed in place. */
+  /** The records that the application shares, if rotation renews them in place. */
   readonly shared: Region | undefined;
-  /** 0 where none runs. */
+  /** Of the application; 0 if none runs. */
   readonly pid: number;
-  /** Of its own memory, in bytes. */
+  /** Of svc-init's memory, in bytes. */
   readonly locked: number;
   readonly unlocked: number;
 }
 
-/** This process is protected by now: svc-init hands the state over. @throws RangeError where it has none */
+/** Asks svc-init for the state, now that this process is protected. @throws RangeError if svc-init has none */
 function takeOver(): Kept {
   sendRecord(workerSocket, { kind: recordKind.hello });
   let state: Region | undefined;
@@ -185,14 +185,14 @@ function takeOver(): Kept {
   }
 }
 
-/** To the node agent, which takes the process that connects for the caller: that is svc-init, and not this worker. */
+/** A connection to the node agent that svc-init opened: the agent identifies the caller by who connected. */
 function connectionOfInit(): Socket | undefined {
   sendRecord(workerSocket, { kind: recordKind.agent });
   const { descriptor } = nextRecord();
   return descriptor === undefined ? undefined : new Socket({ fd: descriptor });
 }
 
-/** The node agent lets svc-init open the token, as it did the wrapper before, and no child of it. */
+/** The service account token, opened by svc-init: the node agent lets svc-init open it, but none of its children. */
 function tokenOfInit(): number | undefined {
   sendRecord(workerSocket, { kind: recordKind.token });
   return nextRecord().descriptor;
@@ -224,8 +224,8 @@ class InitApplication {
   }
 
   /**
-   * Resolves when svc-init has stopped the one that runs and started this one; false if none is to run again. From the
-   * request on it happens also without this worker: the next one must not take it for due.
+   * Resolves when svc-init has replaced the running application by this one; false if no application is to run again.
+   * Once requested, the restart happens even if this worker ends; the new state tells the next worker that it is done.
    */
   async restart(prepared: PreparedApplication, digest: string): Promise<boolean> {
     const state = this.#stateWith(digest);
@@ -261,7 +261,7 @@ interface Reported {
   readonly log: Logger;
 }
 
-/** Tells the node agent of svc-init, which stays, and of the application. A failure changes nothing about them. */
+/** Reports svc-init and the application to the node agent. A failure does not affect either. */
 async function report({
   application,
   kept: { locked, unlocked },

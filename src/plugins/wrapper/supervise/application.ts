@@ -7,32 +7,32 @@ export interface Application {
   readonly pid: number;
   readonly ended: Promise<Ending>;
   /**
-   * The signal by which somebody asked the wrapper to end: SIGTERM at any time, SIGINT, SIGQUIT or SIGHUP during
-   * `stop`. The application is not to be started again then.
+   * The signal that asked the wrapper to end: SIGTERM at any time, SIGINT, SIGQUIT or SIGHUP during `stop`. The
+   * application must not be restarted then.
    */
   readonly endRequest: string | undefined;
-  /** Sends a signal, such as `SIGHUP`; nothing happens when it has ended. */
+  /** Sends a signal, such as `SIGHUP`; does nothing after the application has ended. */
   signal(name: string): void;
-  /** SIGTERM, SIGCONT if it is stopped, SIGKILL when the grace is over; resolves when it has ended. */
+  /** Sends SIGTERM, SIGCONT if the application is stopped, SIGKILL after the grace; resolves when it has ended. */
   stop(graceMs: number): Promise<Ending>;
 }
 
-/** The supervisor's side of it. */
+/** An application with the supervisor's side of it. */
 export interface Supervised extends Application {
-  /** A signal that the wrapper has got. */
+  /** Handles a signal that the wrapper received. */
   receive(name: string): void;
-  /** A change of this very process. */
+  /** Handles a state change of the application's process. */
   changed(change: Change): void;
 }
 
 export interface ApplicationOptions {
   readonly pid: number;
   readonly job: Job;
-  /** Signals go to its process group. */
+  /** Whether signals go to the application's process group. */
   readonly signalGroup: boolean;
-  /** From a SIGTERM that the wrapper forwards to SIGKILL. */
+  /** From a forwarded SIGTERM to SIGKILL. */
   readonly stopGraceMs: number;
-  /** Takes note of what has become of the children meanwhile. */
+  /** Takes note of state changes of the children. */
   readonly refresh: () => void;
   readonly onEvent: OnEvent;
 }
@@ -114,18 +114,17 @@ export function createApplication(options: ApplicationOptions): Supervised {
   };
 }
 
-/** How an application ended. */
 export interface Ending {
   readonly pid: number;
-  /** Its exit status, 128 + the signal's number when a signal ended it. */
+  /** The exit status, or 128 + the number of the signal that ended the process. */
   readonly exitCode: number;
-  /** The signal that ended it, such as `SIGKILL`. */
+  /** The signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string;
 }
 
 const signalBase = 128;
 
-/** Undefined for a change that is no end. */
+/** Undefined for other changes than an end. */
 export function endingOf(change: Change): Ending | undefined {
   const { pid } = change;
   if (change.kind === 'exited') return { pid, exitCode: change.code };
@@ -133,25 +132,25 @@ export function endingOf(change: Change): Ending | undefined {
   return { pid, exitCode: signalBase + signalNumber(change.signal), signal: change.signal };
 }
 
-/** What happens to processes below the wrapper, for its log. */
+/** What happens to processes below the wrapper, for the log. */
 export type SupervisionEvent =
-  /** Somebody's orphan has ended and was reaped. */
+  /** An adopted orphan has ended and was reaped. */
   | { readonly kind: 'reaped'; readonly pid: number; readonly exitCode: number }
   | { readonly kind: 'stopped'; readonly pid: number; readonly signal: string }
   | { readonly kind: 'continued'; readonly pid: number }
-  /** The application still ran when its grace was over. */
+  /** The application was killed because it still ran after its grace. */
   | { readonly kind: 'killed'; readonly pid: number; readonly graceMs: number }
   /** A signal could not be sent; `reason` is an errno such as `EPERM`. */
   | { readonly kind: 'undeliverable'; readonly pid: number; readonly signal: string; readonly reason: string }
-  /** Not even SIGKILL has ended these in time. */
+  /** Not even SIGKILL ended these in time. */
   | { readonly kind: 'left'; readonly pids: readonly number[] };
 
 export type OnEvent = (event: SupervisionEvent) => void;
 
 /**
- * Signals that are forwarded to the application: all that Node can listen to.
- * Left out are those by which the kernel reports a fault of the wrapper itself (SEGV, BUS, FPE, ILL, SYS, TRAP), limits
- * that it has reached itself (XCPU, XFSZ), PIPE, which the wrapper's own writes can cause, and CHLD. Node knows no real-time signals.
+ * Signals forwarded to the application: all that Node can listen to, except for faults of the wrapper itself (SEGV,
+ * BUS, FPE, ILL, SYS, TRAP), limits that the wrapper itself has reached (XCPU, XFSZ), PIPE, which the wrapper's own
+ * writes can cause, and CHLD. Node does not know real-time signals.
  */
 export const forwardedSignals = [
   'SIGHUP',
@@ -175,11 +174,11 @@ export const forwardedSignals = [
   'SIGPWR',
 ] as const satisfies readonly NodeJS.Signals[];
 
-/** What it has reached itself is an error of the call that met it, and no reason to end. */
+/** A limit that the wrapper itself reaches should fail the call, not end the process. */
 export const limitSignals = ['SIGXCPU', 'SIGXFSZ'] as const satisfies readonly NodeJS.Signals[];
 
-/** A wrapper that has a terminal gets these for its own use of it only. */
+/** A wrapper with a terminal gets these only for its own use of the terminal. */
 export const terminalAccessSignals = ['SIGTTIN', 'SIGTTOU'] as const satisfies readonly NodeJS.Signals[];
 
-/** With no application to pass them to, these end the wrapper. */
+/** These end the wrapper while there is no application to forward them to. */
 export const endingSignals: ReadonlySet<string> = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP']);

@@ -43,11 +43,11 @@ import { createJob, type Job } from './job.ts';
 export type { Application, Ending, SupervisionEvent } from './application.ts';
 
 /**
- * Replaces the wrapper by the application, which keeps its process id (SVC_EXEC). No signal is lost: those caught before
- * are delivered to their listener, later ones have their default effect on the process.
+ * Replaces the wrapper by the application, which keeps the process id (SVC_EXEC). No signal is lost: those already
+ * caught are delivered to their listener, later ones have their default effect on the process.
  * @param interrupted aborted by a listener that ends the wrapper: then nothing is started
  * @throws SvcError exit 127 (not found), 126 (cannot be run), 78 (a NUL in argument or variable); the reason of
- * `interrupted`. Then signals are caught as before
+ * `interrupted`. After an error signals are caught as before
  */
 export async function becomeApplication(launch: Launch, interrupted?: AbortSignal): Promise<never> {
   const file = findProgram(launch.file);
@@ -65,10 +65,10 @@ export async function becomeApplication(launch: Launch, interrupted?: AbortSigna
 const endingNumbers = [...endingSignals].map((name) => constants.signals[name as NodeJS.Signals]);
 
 /**
- * Replaces the wrapper by svc-init. A signal that ends the wrapper is never lost: those caught before are delivered to
- * their listener, later ones end the process at once, and those that come when execve has begun wait until svc-init
- * takes them.
- * @throws SvcError exit 127 (not found), 126 (cannot be run); the reason of `interrupted`. Then signals are caught as before
+ * Replaces the wrapper by svc-init. No signal that ends the wrapper is lost: those already caught are delivered to
+ * their listener, later ones end the process at once, and those that arrive during execve stay pending for svc-init.
+ * @throws SvcError exit 127 (not found), 126 (cannot be run); the reason of `interrupted`. After an error signals are
+ * caught as before
  */
 export async function becomeInit(launch: Launch, interrupted: AbortSignal): Promise<never> {
   const layout = layOut(launch);
@@ -81,7 +81,7 @@ export async function becomeInit(launch: Launch, interrupted: AbortSignal): Prom
     });
     await deliverCaught();
     interrupted.throwIfAborted();
-    dropPending(constants.signals.SIGUSR1); // which --disable-sigusr1 holds back from Node's start on
+    dropPending(constants.signals.SIGUSR1); // --disable-sigusr1 has blocked it since Node's start
     return withSignalsBlocked(executeNow);
   } catch (error) {
     restoreSignals();
@@ -91,7 +91,7 @@ export async function becomeInit(launch: Launch, interrupted: AbortSignal): Prom
   }
 }
 
-/** The first turn ends the current round of the event loop, the second one waits for a whole round. */
+/** The first turn ends the current iteration of the event loop, the second waits for a whole iteration. */
 async function deliverCaught(): Promise<void> {
   await turn();
   await turn();
@@ -106,18 +106,18 @@ interface SupervisorOptions {
   readonly onEvent?: OnEvent;
 }
 
-/** A small init: runs one application at a time and reaps the processes that it leaves behind. */
+/** A small init: runs one application at a time and reaps processes that the application leaves behind. */
 export interface Supervisor {
   /**
-   * Starts the application; forwarded signals reach it from then on until it has ended.
+   * Starts the application; signals are forwarded to it until it has ended.
    * @throws SvcError exit 127 (not found), 126 (cannot be run), 78 (a NUL in argument or variable)
    */
   start(launch: Launch): Application;
-  /** Ends and reaps everything below this process, daemons included; may be followed by another start. */
+  /** Ends and reaps everything below this process, including daemons; another start may follow. */
   end(graceMs: number): Promise<void>;
 }
 
-/** The process should be PID 1 or a sub-reaper, else orphans escape it. */
+/** Orphans escape the supervisor unless this process is PID 1 or a sub-reaper. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { signals, signalGroup, stopGraceMs, onEvent = () => {} } = options;
   let current: Supervised | undefined;
@@ -135,7 +135,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const children = createChildren(onChange);
   ignoreRealTimeSignals(); // they cannot be forwarded, and would leave the application without its wrapper
 
-  /** Watches before the start, because an application may end at once; no longer when it fails. */
+  /** Watches before the start, because an application may end at once; stops watching if the start fails. */
   const watched = (start: () => number) => {
     children.watch();
     try {
@@ -185,14 +185,14 @@ function run(launch: Launch, job: Job): number {
 
 /** Catches the signals sent to the wrapper and passes them on. */
 export interface SignalPost {
-  /** Receives each signal from now on; undefined: no one does. */
+  /** Sets the receiver of signals from now on; undefined for none. */
   deliverTo(receiver: ((signal: string) => void) | undefined): void;
 }
 
 /**
- * Catches signals from now on; to be called before anything else takes time.
- * @param onEndWithoutApplication is called for SIGTERM, SIGINT, SIGQUIT and SIGHUP while no one receives them;
- * other signals are then ignored
+ * Catches signals from now on. Call early: signals before this call are not caught.
+ * @param onEndWithoutApplication called for SIGTERM, SIGINT, SIGQUIT and SIGHUP while there is no receiver; other
+ * signals are ignored then
  */
 export function catchSignals(onEndWithoutApplication: (signal: string) => void): SignalPost {
   let receiver: ((signal: string) => void) | undefined;
@@ -214,7 +214,7 @@ export function catchSignals(onEndWithoutApplication: (signal: string) => void):
   };
 }
 
-/** Otherwise a line that the wrapper logs from the background would stop the application (`stty tostop`). */
+/** Otherwise a log line written from the background would stop the wrapper and with it the application (`tostop`). */
 function ignoreTerminalAccess(): ReadonlySet<string> {
   if ((readProcess('self')?.terminal ?? 0) === 0) return new Set();
   for (const signal of terminalAccessSignals) ignoreSignal(constants.signals[signal]);
@@ -223,14 +223,14 @@ function ignoreTerminalAccess(): ReadonlySet<string> {
 
 const { SIGTERM, SIGCONT, SIGKILL } = constants.signals;
 const pollMs = 10;
-/** How long to wait for a killed process: one that is blocked by a dead disk never ends. */
+/** How long to wait for killed processes: one blocked on a dead disk never ends. */
 const killedWithinMs = 5000;
 const everybody = -1;
 
 /**
- * Ends all processes left below this one: SIGTERM once, SIGKILL when the grace is over. Only children are signalled,
- * because their ids cannot have been reused. When a child ends, its own children become children of this process, which is
- * PID 1 or a sub-reaper, and are signalled next.
+ * Ends all processes left below this one: SIGTERM once, SIGKILL after the grace. Only children are signalled, because
+ * their ids cannot have been reused. When a child ends, its children become children of this process, which is PID 1 or
+ * a sub-reaper, and are signalled next.
  */
 async function endDescendants(children: Children, graceMs: number, onEvent: OnEvent): Promise<void> {
   const killAt = performance.now() + graceMs;
@@ -247,7 +247,7 @@ async function endDescendants(children: Children, graceMs: number, onEvent: OnEv
   }
 }
 
-/** The last resort: processes that the killed ones leave behind are not ended. */
+/** The last resort: does not reach the children of the killed processes. */
 export function killChildren(): void {
   for (const pid of targets()) send(pid, SIGKILL);
 }
@@ -270,11 +270,11 @@ function send(pid: number, signal: number): void {
   }
 }
 
-/** All children of this process, those included that it has inherited as PID 1 or sub-reaper. */
+/** All children of this process, including those adopted as PID 1 or sub-reaper. */
 interface Children {
   /**
-   * Reports every change, and reaps the processes that have ended.
-   * @returns false when there is no child (left)
+   * Reports every change and reaps ended processes.
+   * @returns false if no child is left
    */
   check(): boolean;
   /** Checks at every SIGCHLD from now on; keeps the process alive until `unwatch`. */
@@ -282,7 +282,7 @@ interface Children {
   unwatch(): void;
 }
 
-/** For a SIGCHLD that was lost. */
+/** In case a SIGCHLD was lost. */
 const checkEveryMs = 1000;
 
 function createChildren(onChange: (change: Change) => void): Children {
@@ -310,17 +310,17 @@ function createChildren(onChange: (change: Change) => void): Children {
   };
 }
 
-/** An application that is to be started. */
+/** An application to start. */
 export interface Launch {
   /** A path, or a name to be found in PATH. */
   readonly file: string;
-  /** Without the program's name. */
+  /** Excluding the program's name. */
   readonly args: readonly (string | Uint8Array)[];
-  /** Its whole environment: `KEY=VALUE` each, as bytes, which may lie in secret memory. */
+  /** The whole environment, as `KEY=VALUE` bytes, which may lie in secret memory. */
   readonly env: readonly Uint8Array[];
-  /** A descriptor that it gets besides 0, 1 and 2, under the same number. */
+  /** A descriptor to inherit besides 0, 1 and 2, under the same number. */
   readonly descriptor?: number | undefined;
-  /** Where arguments and environment are put together. */
+  /** Allocates the memory for arguments and environment. */
   readonly memory: SecretMemory;
 }
 
@@ -331,7 +331,7 @@ export interface Strings {
 }
 
 /**
- * Lays out arguments and environment while `use` runs, then wipes them. Meanwhile the standard streams are blocking.
+ * Lays out arguments and environment, runs `use`, then wipes them. Meanwhile the standard streams are blocking.
  * @throws SvcError NUL_IN_STRING (exit 78)
  */
 export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T {
@@ -360,7 +360,7 @@ function layOut(launch: Launch): { readonly strings: Strings; release(): void } 
   }
 }
 
-/** The descriptors that the program gets. */
+/** The descriptors that the program inherits. */
 export function inherited({ descriptor }: Launch): number[] {
   return descriptor === undefined ? [0, 1, 2] : [0, 1, 2, descriptor];
 }

@@ -12,31 +12,31 @@ import {
 } from '../../../runtime/native/processes.ts';
 
 /**
- * How the application stands to the wrapper's terminal.
+ * The application's relation to the wrapper's terminal.
  * - `none`: there is no terminal; the application leads a group of its own.
- * - `owner`: it leads a group of its own, which is in the foreground whenever the wrapper's job is.
- * - `shared`: it stays in the wrapper's group, beside the other processes of a pipeline, which need the terminal too;
- *   what the keyboard sends reaches all of them without the wrapper's help.
+ * - `owner`: the application leads a group of its own, which is in the foreground whenever the wrapper's job is.
+ * - `shared`: the application stays in the wrapper's group, beside the other processes of a pipeline, which need the
+ *   terminal too; signals from the keyboard reach all of them without the wrapper's help.
  */
 export type TerminalMode = 'none' | 'owner' | 'shared';
 
 export interface Job {
   readonly mode: TerminalMode;
-  /** The terminal that a starting application is given at once. */
+  /** Descriptor of the terminal that a starting application is given at once. */
   readonly terminalAtStart: number | undefined;
-  /** The application's group is in the foreground from now on. */
+  /** To be called when the application has started: its group has got the foreground. */
   began(pid: number): void;
   /**
-   * Follows the application into its stop, where there is a terminal; returns once the wrapper was continued.
+   * Stops the wrapper along with the application if there is a terminal; returns once the wrapper is continued.
    * @param sentByUs whether the wrapper had forwarded a stop signal
-   * @returns `continue` where without the wrapper the application would not have been stopped at all
+   * @returns `continue` if the application would not have stopped without the wrapper
    */
   stopped(signal: string, sentByUs: boolean): 'continue' | undefined;
-  /** Whether a signal is not to be forwarded, because the application has it already or it was for the wrapper. */
+  /** Whether not to forward a signal, because the application got it already or it was meant for the wrapper. */
   withholds(signal: string): boolean;
-  /** At SIGCONT: whether it ends a stop of the wrapper, and the application is to be continued with it. */
+  /** At SIGCONT: whether the signal ended a stop of the wrapper, so that the application must be continued too. */
   resumed(): boolean;
-  /** Gets the terminal back. */
+  /** Takes the terminal back. */
   ended(): void;
 }
 
@@ -44,7 +44,7 @@ const stdin = 0;
 const keyboardSignals = new Set(['SIGINT', 'SIGQUIT', 'SIGTSTP', 'SIGWINCH']);
 const terminalStops = new Set(['SIGTSTP', 'SIGTTIN', 'SIGTTOU']);
 
-/** @param signalGroup whether signals are sent to the application's whole group, which must be its own then */
+/** @param signalGroup whether signals go to the application's whole group, which must then be its own */
 export function createJob(signalGroup: boolean): Job {
   const ownGroup = processGroup();
   const mode = terminalMode(signalGroup);
@@ -100,7 +100,7 @@ export function createJob(signalGroup: boolean): Job {
   };
 }
 
-/** False where the terminal has hung up, or the group has ended, in that very moment. */
+/** False if the terminal hangs up or the group ends at that moment. */
 function moved(group: number): boolean {
   try {
     setForegroundGroup(stdin, group);
@@ -117,7 +117,7 @@ export function terminalMode(signalGroup: boolean): TerminalMode {
   return signalGroup ? 'none' : 'shared';
 }
 
-/** Whether nobody outside of the process group could continue it: the kernel does not stop such a group then. */
+/** Whether no process outside of the group could continue it: the kernel does not stop such a group. */
 export function isOrphaned(group: number, table: readonly ProcessEntry[] = allProcesses()): boolean {
   const byPid = new Map(table.map((entry) => [entry.pid, entry]));
   return !table.some((entry) => {
@@ -126,7 +126,7 @@ export function isOrphaned(group: number, table: readonly ProcessEntry[] = allPr
   });
 }
 
-/** Whether the process shares its group with others than those that wait for it, as in a shell's pipeline. */
+/** Whether the process shares its group with processes other than its ancestors, as in a shell's pipeline. */
 export function hasPartners(pid: number, table: readonly ProcessEntry[] = allProcesses()): boolean {
   const byPid = new Map(table.map((entry) => [entry.pid, entry]));
   const own = new Set<number>();
