@@ -22,15 +22,18 @@ import type { AdmissionRequest } from './webhook/review.ts';
 export type { KnownNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig, KnownWorkload };
 
 /**
- * What the operator keeps of the cluster, following the API server. All replicas keep it: the webhook answers from it.
- * Only what is read is kept of an object.
+ * The operator's copy of the cluster, which follows the API server. Every replica keeps one, because the webhook
+ * answers from it. Of each object only the fields in use are kept.
  */
 export interface ClusterView {
   readonly pods: FollowedKind<KnownPod>;
   readonly namespaces: FollowedKind<KnownNamespace>;
   readonly serviceConfigs: FollowedKind<KnownServiceConfig>;
   readonly secretMappings: FollowedKind<KnownSecretMapping>;
-  /** Controllers of pods: Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, by `kind/namespace/name`. */
+  /**
+   * Controllers of pods: Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, by
+   * `kind/namespace/name`.
+   */
   readonly workloads: Workloads;
   /** Resolves when all are listed once, or the signal is aborted. */
   whenSynced(): Promise<void>;
@@ -38,14 +41,14 @@ export interface ClusterView {
   readonly synced: boolean;
 }
 
-/** A reflector that reports changes to those who subscribe. */
+/** A reflector with change handlers. */
 export interface FollowedKind<T> extends Pick<Reflector<T>, 'get' | 'values' | 'size' | 'synced'> {
-  /** Called with each value that is new, changed or gone; it must not throw. */
+  /** Called with each value that was added, changed or removed; must not throw. */
   onChange(handle: (value: T, before: T | undefined, gone: boolean) => void): void;
 }
 
 export interface Workloads extends FollowedKind<KnownWorkload> {
-  /** The outermost controller of a pod, by its owner references; the pod itself where it has none. */
+  /** The outermost controller of a pod, by owner references; the pod itself if it has none. */
   readonly ownerOf: OwnerOf;
 }
 
@@ -83,7 +86,7 @@ export function byNamespace<T extends Namespaced>(followed: FollowedKind<T>): By
 
 type Handle<T> = Parameters<FollowedKind<T>['onChange']>[0];
 
-/** A reflector that reports changes to those who subscribe. */
+/** A followed kind as its owner sees it. */
 export interface Following<T> extends FollowedKind<T>, Pick<Reflector<T>, 'whenSynced' | 'closed'> {}
 
 export function follow<O extends KubeObject, T>(
@@ -115,7 +118,7 @@ export function countsDiffer(pod: KnownPod, before: KnownPod | undefined, gone: 
   );
 }
 
-/** Whether its namespace gains or loses a protected pod. */
+/** Whether the change adds a protected pod to the namespace or removes one. */
 export function protectionDiffers({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   const was = before !== undefined && isProtected(before.pod);
   return was !== (!gone && isProtected(pod));
@@ -146,7 +149,7 @@ interface Listed<Spec> {
   readonly spec: Spec;
 }
 
-/** What is known of each namespace. */
+/** Configurations in the local copy, by namespace. */
 export interface ConfigIndexes {
   readonly serviceConfigs: ByNamespace<KnownServiceConfig>;
   readonly secretMappings: ByNamespace<KnownSecretMapping>;
@@ -158,9 +161,9 @@ interface Deps {
 }
 
 /**
- * What the pod's namespace says. The API server calls the webhook for pods without annotations only in namespaces of
- * protected pods. If no known ServiceConfig applies to such a pod, the watch has not delivered it yet, or hangs. The
- * namespace's label may be equally stale, so it does not count.
+ * The configurations of the pod's namespace. For pods without annotations the API server calls the webhook only in
+ * namespaces of protected pods. If no known ServiceConfig applies to such a pod, the watch may be late or hang, so the
+ * API server is asked. The namespace's label does not count, because it may be equally stale.
  */
 export async function serviceConfigsIn(
   { pod, namespace }: AdmissionRequest,
@@ -178,7 +181,7 @@ export async function serviceConfigsIn(
   };
 }
 
-/** The same as the API server has it now: the watch may not have delivered yet what was created just before a pod. */
+/** The same, read from the API server: the watch may not have delivered objects created just before the pod. */
 export async function configsOfNow(
   { namespace }: AdmissionRequest,
   { client }: Deps,

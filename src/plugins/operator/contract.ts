@@ -4,15 +4,15 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ClusterView } from './cluster-view.ts';
 
-/** What every part of the operator is given. */
+/** Dependencies of every part of the operator. */
 export interface OperatorDeps {
   readonly client: KubeClient;
   readonly cluster: ClusterView;
   readonly defaults: InjectionDefaults;
-  /** Its own namespace, which is never mutated. */
+  /** The operator's own namespace, whose pods are never mutated. */
   readonly namespace: string;
   readonly log: Logger;
-  /** Aborted when the operator is to end. */
+  /** Aborted when the operator must end. */
   readonly signal: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ export type { Leadership } from '../../runtime/kube/lease.ts';
 
 export type { NodeAgentState, ReportedPod };
 
-/** What the agents have reported within 40 s; only the leader keeps it. */
+/** What the agents have reported within the last 40 s; only the leader keeps reports. */
 export interface NodeReports extends AgentsTold {
   agents(): IterableIterator<NodeAgentState>;
 }

@@ -30,7 +30,6 @@ import { mostConnections, startWebhook } from './webhook/start-webhook-server.ts
 /** Names the Service, the lease and the webhook configuration of the chart. */
 const serviceName = 'svc-operator';
 
-/** The operator: webhook and controllers. */
 export const operator: Component<OperatorSettings> = {
   name: 'operator',
   settings: operatorSettings,
@@ -38,9 +37,9 @@ export const operator: Component<OperatorSettings> = {
   start: startOperator,
 };
 
-/** What every part is given, and whether this replica leads. */
+/** Dependencies of the parts, and whether this replica leads. */
 interface Parts extends ComponentDeps {
-  /** Writes only while it does. */
+  /** Writes only while this replica leads. */
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly namespace: string;
@@ -49,8 +48,8 @@ interface Parts extends ComponentDeps {
 }
 
 /**
- * Starts the webhook, which answers on every replica, and what the leader alone does.
- * @throws SvcError (exit 78) where an address, a file or the API server's credentials cannot be had
+ * Starts the webhook, which answers on every replica, and the parts that work only on the leader.
+ * @throws SvcError (exit 78) if an address, a file or the API server's credentials cannot be used
  */
 export async function startOperator(
   config: OperatorConfig,
@@ -127,7 +126,7 @@ export async function startOperator(
   };
 }
 
-/** The kubelet sets it in every pod. */
+/** The kubelet sets this variable in every pod. */
 function isInPod(env: ComponentDeps['env']): boolean {
   return env['KUBERNETES_SERVICE_HOST'] !== undefined;
 }
@@ -142,8 +141,8 @@ async function connected(env: ComponentDeps['env']): Promise<KubeClient> {
 }
 
 /**
- * Private authorities that may have issued certificates of registries, as PEM; undefined without a file.
- * @throws SvcError (exit 78) when the file cannot be used
+ * Private authorities of registries, as PEM; undefined without a file.
+ * @throws SvcError (exit 78) if the file cannot be used
  */
 export async function registryAuthorities(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
@@ -157,7 +156,7 @@ export async function registryAuthorities(path: string | undefined): Promise<str
   }
 }
 
-/** Defaults for pods that do not say otherwise. @throws SvcError (exit 78) when the mirrors cannot be read */
+/** Defaults for pods that do not say otherwise. @throws SvcError (exit 78) if the mirrors cannot be parsed */
 export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
   const mirrors = parseMirrors(config.registryMirrors ?? []);
   return {
@@ -179,8 +178,8 @@ export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
 }
 
 /**
- * Authorities that have issued for the API servers, as PEM; undefined without a file.
- * @throws SvcError (exit 78) when the file cannot be used
+ * Authorities that issued the API servers' client certificates, as PEM; undefined without a file.
+ * @throws SvcError (exit 78) if the file cannot be used
  */
 export async function clientAuthorities(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
@@ -200,13 +199,13 @@ export async function clientAuthorities(path: string | undefined): Promise<strin
 }
 
 export interface MetricsServer {
-  /** Empty where it is turned off. */
+  /** Empty if it is turned off. */
   readonly address: string;
   readonly closed: Promise<void>;
 }
 
 /**
- * Serves `/metrics` apart from the probes, as Prometheus expects it.
+ * Serves `/metrics` on a port of its own, apart from the probes.
  * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export async function startMetricsServer(

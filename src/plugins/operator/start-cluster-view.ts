@@ -34,7 +34,7 @@ export interface ClusterViewOptions {
   readonly staleMs?: number;
 }
 
-/** What is listed and watched beside the pods; the role of the operator allows exactly these. */
+/** Workloads to list and watch besides pods; the operator's role allows exactly these. */
 const workloadPaths: Readonly<Record<string, string>> = {
   Deployment: '/apis/apps/v1/deployments',
   StatefulSet: '/apis/apps/v1/statefulsets',
@@ -45,8 +45,8 @@ const workloadPaths: Readonly<Record<string, string>> = {
 };
 
 /**
- * Shorter than usual: a server that hangs without closing its connections is noticed after a little more than two
- * minutes.
+ * Shorter than usual, so that a server that hangs without closing its connections is noticed after little more than
+ * two minutes.
  */
 const watchMs = 60_000;
 
@@ -111,20 +111,20 @@ function allWorkloads(byKind: ByKind): Workloads {
   };
 }
 
-/** Longer than an API server takes to restart, and than the pauses between attempts. */
+/** Longer than an API server's restart, and than the pauses between attempts. */
 export const defaultStaleMs = 60_000;
 
 /** Changes of one kind of object, from a reflector. */
 export interface Heard {
   readonly onListed: () => void;
   readonly onConnected: (connected: boolean) => void;
-  /** Its message is shown beside the problem for as long as that lasts. */
+  /** The error's message is shown with the problem while it lasts. */
   readonly onFailed: (error: unknown) => void;
 }
 
 /** Whether the local copy of each kind of object is reliable. */
 export interface WatchState {
-  /** @param resource such as `pods`; it counts as not listed from now on */
+  /** @param resource such as `pods`; counts as not listed until `onListed` */
   of(resource: string): Heard;
   close(): void;
 }

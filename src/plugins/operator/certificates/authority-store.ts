@@ -5,16 +5,16 @@ import { bundleOf, type TlsIdentity } from '../../../runtime/net/certificates.ts
 interface KeptSecret {
   /** Texts by key. */
   readonly data: Readonly<Record<string, string>>;
-  /** As the API server has it; undefined where there is none. */
+  /** The object on the API server; undefined if there is none. */
   readonly object: object | undefined;
 }
 
-/** One Secret that the operator maintains. A write succeeds only if nobody has written since the read. */
+/** One Secret that the operator maintains. A write succeeds only if nobody else has written since the read. */
 export interface SecretStore {
   readonly name: string;
   /** @throws KubeError */
   read(): Promise<KeptSecret>;
-  /** Replaces all of its data. @throws KubeError KUBE_CONFLICT if somebody else has written since */
+  /** Replaces all data. @throws KubeError KUBE_CONFLICT if somebody else has written since the read */
   write(read: KeptSecret, data: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function secretsPath(namespace: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
 }
 
-/** The data of a Secret as texts; other values are left out. */
+/** The data of a Secret as text; values of other types are left out. */
 export function textsOf(object: object): Readonly<Record<string, string>> {
   const entries = Object.entries(member(object, 'data'));
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
@@ -71,9 +71,9 @@ function labelled(object: object): object {
 
 /** Where the state of the authority is kept. */
 export interface AuthorityStore {
-  /** Becomes the state that this replica uses, and the base of the next write. @throws KubeError */
+  /** The result becomes the state that this replica uses, and the base of the next write. @throws KubeError */
   read(): Promise<StoredState>;
-  /** @throws KubeError KUBE_CONFLICT where somebody else has written since it was read */
+  /** @throws KubeError KUBE_CONFLICT if somebody else has written since the last read */
   write(state: AuthorityState): Promise<void>;
 }
 
@@ -97,17 +97,17 @@ export interface AuthorityState {
   readonly server: TlsIdentity;
 }
 
-/** The same as it was stored: any of it may be missing or unreadable. */
+/** The state as stored: any part may be missing or unreadable. */
 export type StoredState = { readonly [name in keyof AuthorityState]: AuthorityState[name] | undefined };
 
 export const nothingStored: StoredState = { authority: undefined, previous: undefined, server: undefined };
 
-/** PEM of the authorities that certificates may come from now. */
+/** PEM of the authorities whose certificates may be in use now. */
 export function authoritiesOf({ authority, previous }: StoredState): string {
   return bundleOf(authority?.cert ?? '', previous ?? '');
 }
 
-/** Keys of the Secret, and what each holds. */
+/** The Secret's data by key. */
 export function toData({ authority, previous, server }: AuthorityState): Readonly<Record<string, string>> {
   return {
     'ca.crt': authority.cert,
@@ -126,7 +126,7 @@ export function fromData(data: Readonly<Record<string, string>>): StoredState {
   };
 }
 
-/** `<name>.crt` and `<name>.key`; a missing one counts as empty, which cannot be parsed. */
+/** `<name>.crt` and `<name>.key`; if only one is missing it counts as empty, which fails to parse later. */
 export function identityIn(
   data: Readonly<Record<string, string>>,
   name: 'ca' | 'tls',

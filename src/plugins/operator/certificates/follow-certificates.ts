@@ -56,7 +56,7 @@ function stateOf(object: KubeObject): StoredState {
   return { ...rest, authority: authority && { cert: authority.cert, key: '' } };
 }
 
-/** @throws Error where the certificate cannot be read, or is not verified by the bundle */
+/** @throws Error if the certificate cannot be read, or the bundle does not verify it */
 export function servedBy(stored: StoredState): ServerCertificate {
   const { server } = stored;
   if (server === undefined) throw new Error('there is no server certificate in it');
@@ -76,13 +76,13 @@ export interface FollowCertDirOptions extends CertDir {
 }
 
 const condition = 'certificate files';
-/** Files that are being replaced may not match for a moment. */
+/** Files that are being replaced may briefly not match. */
 const secondLookMs = 1_000;
 
 /**
  * Reads the folder at intervals, and as soon as something in it changes. Unusable files are logged, and the served
  * certificate stays.
- * @throws SvcError (exit 78) when they cannot be used at the start
+ * @throws SvcError (exit 78) if the files cannot be used at the start
  */
 export async function followCertDir(options: FollowCertDirOptions): Promise<Periodic> {
   const { folder, onCertificate, intervalMs, log, signal, health } = options;
@@ -133,9 +133,9 @@ interface CertDir {
 }
 
 /**
- * `tls.crt`, `tls.key` and optionally `ca.crt` of a folder; without it, the last certificate of the chain counts as the
- * authority.
- * @throws SvcError (exit 78) with all that is wrong
+ * `tls.crt`, `tls.key` and optionally `ca.crt` of a folder; without `ca.crt` the last certificate of the chain counts
+ * as the authority.
+ * @throws SvcError (exit 78) with every error
  */
 export async function readCertDir({ folder, host, now }: CertDir): Promise<ServerCertificate> {
   const unreadable: string[] = [];
@@ -148,7 +148,10 @@ export async function readCertDir({ folder, host, now }: CertDir): Promise<Serve
   throw unusable(folder, errors);
 }
 
-/** @param unreadable called for a file that cannot be read */
+/**
+ * @param unreadable gets an entry for each file that cannot be read
+ * @param missing stands for a file that is missing
+ */
 async function text(folder: string, name: string, unreadable: string[], missing?: string): Promise<string> {
   try {
     return await readFile(join(folder, name), 'utf8');
@@ -177,7 +180,7 @@ function errorsIn(served: ServerCertificate, host: string, now: number): string[
   }
 }
 
-/** Follows the chain from the leaf up to an authority; a certificate that signed itself is its own. */
+/** Follows the chain from the leaf up to an authority; a self-signed certificate may be its own authority. */
 function isVerified(
   leaf: X509Certificate,
   chain: readonly X509Certificate[],
@@ -216,17 +219,17 @@ function unusable(folder: string, details: readonly string[]): SvcError {
 export interface ServerCertificate {
   /** PEM. */
   readonly key: string;
-  /** PEM, its chain behind it. */
+  /** PEM, followed by its chain. */
   readonly cert: string;
-  /** PEM bundle by which it is verified: `caBundle` of the webhooks, `ca.crt` of the agents. */
+  /** PEM bundle that verifies the certificate: `caBundle` of the webhooks, `ca.crt` of the agents. */
   readonly ca: string;
 }
 
-/** The operator's certificates, which are replaced now and then. */
+/** The operator's certificates, which are replaced from time to time. */
 export interface OperatorCertificates {
-  /** As they are now; keep them only with a handler for changes. */
+  /** The certificate in use now; keep it only together with a handler for changes. */
   current(): ServerCertificate;
-  /** PEM bundle that certificates of agents are verified by. */
+  /** PEM bundle that verifies certificates of agents. */
   clientAuthorities(): string;
   /** Called after each change of either; it must not throw. */
   onChange(handle: () => void): void;

@@ -25,7 +25,7 @@ export interface KeeperParts {
   readonly leading: () => boolean;
   /** The bundle that verifies the server, given this authority. */
   readonly serverBundle: (authorities: string) => string;
-  /** Whether the API server already verifies the webhook by it. */
+  /** Whether the API server already verifies the webhook with this bundle. */
   readonly isWritten: (bundle: string) => boolean;
   readonly log: Logger;
 }
@@ -40,7 +40,7 @@ export class CertificateKeeper {
     this.#parts = parts;
   }
 
-  /** @throws KubeError; the next pass begins from what is stored by then */
+  /** @throws KubeError; the next pass starts from the stored state */
   async pass(): Promise<void> {
     const { leading, settling } = this.#parts;
     if (!leading()) return settling.forget();
@@ -49,7 +49,7 @@ export class CertificateKeeper {
     await this.#keepAgents(state);
   }
 
-  /** Undefined if another replica leads by now. */
+  /** Undefined if another replica leads now. */
   async #keepAuthority(): Promise<AuthorityState | undefined> {
     const { store, leading, settling, now, lifetimes, dnsNames } = this.#parts;
     const stored = await store.read();
@@ -88,7 +88,7 @@ export interface AgentFacts {
   readonly now: number;
   readonly lifetimes: Lifetimes;
   readonly settled: boolean;
-  /** PEM that the server's certificate is verified by. */
+  /** PEM bundle that verifies the server's certificate. */
   readonly serverBundle: string;
 }
 
@@ -137,8 +137,8 @@ export interface Renewed {
 }
 
 /**
- * One step of the renewal. A new authority is first only announced: certificates of the former one stay in use until
- * everybody trusts the new one, and the former one stays trusted for as long as anything that it signed is valid.
+ * One step of the renewal. A new authority is first only announced: certificates of the previous one stay in use until
+ * everybody trusts the new one, and the previous one stays trusted while any certificate that it signed is valid.
  */
 export async function renewed(stored: StoredState, facts: RenewFacts): Promise<Renewed> {
   const changes: string[] = [];
@@ -177,7 +177,8 @@ async function authorityFor(stored: StoredState, facts: RenewFacts, changes: str
 }
 
 /**
- * Once an authority exists, nobody signs with the previous one; it is younger than its `notBefore` by `backdatedMs`.
+ * Whether all certificates of the previous authority have expired: it has signed nothing since this one was created,
+ * `backdatedMs` after this one's `notBefore`, and certificates are backdated as well.
  */
 function isOutlived(authority: TlsIdentity, { now, lifetimes }: RenewFacts): boolean {
   return (
@@ -200,10 +201,10 @@ function serverCertificate(
 
 /** Remembers how long a bundle of authorities has been distributed, by a monotonic clock. */
 interface CaPropagation {
-  /** @param known as far as we can tell, everybody can have it from now on */
+  /** @param known whether, as far as this replica can tell, the bundle is available to everybody from now on */
   see(bundle: string, known: boolean): void;
   isSettled(bundle: string): boolean;
-  /** Another replica decides meanwhile. */
+  /** Called while another replica leads: what this one has seen becomes stale. */
   forget(): void;
 }
 

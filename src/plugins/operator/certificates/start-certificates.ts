@@ -22,8 +22,8 @@ const filesIntervalMs = 10_000;
 
 /**
  * Makes or reads the operator's certificates, and keeps them, the agents' files and the webhook's `caBundle` current.
- * Resolves once there is a certificate to serve with; if another replica leads, that one may have to create it first.
- * @throws SvcError (exit 78) when `certDir` cannot be used; the signal's reason if it is aborted first
+ * Resolves once there is a certificate to serve with, which the leading replica may have to create first.
+ * @throws SvcError (exit 78) if `certDir` cannot be used; the signal's reason if it is aborted first
  */
 export async function startCertificates(options: CertificatesOptions): Promise<OperatorCertificates> {
   const { health, signal } = options;
@@ -84,13 +84,13 @@ async function startAuthority(options: CertificatesOptions, published: Published
   forget();
 }
 
-/** Reports when the served certificate expires: by a metric, and by the log and health when that is near. */
+/** Reports the expiry of the served certificate: by a metric, and by log and health when it is near. */
 export interface Expiry {
   /** @param cert PEM @param now in milliseconds since 1970 */
   look(cert: string, now: number): void;
 }
 
-/** A certificate that is renewed automatically is replaced long before. */
+/** Automatic renewal replaces a certificate long before. */
 const nearShare = 1 / 10;
 const condition = 'certificate expiry';
 
@@ -121,13 +121,13 @@ function warningFor(from: number, to: number, now: number): string {
     : '';
 }
 
-/** What the agents of all nodes mount. */
+/** The Secret that the agents of all nodes mount. */
 const agentSecret = 'svc-agent-tls';
 
 export interface KeeperEnvironment {
   readonly published: Published;
   readonly leading: () => boolean;
-  /** PEM that the API server verifies the webhook by. */
+  /** PEM bundle with which the API server verifies the webhook. */
   readonly written: () => string | undefined;
 }
 
@@ -158,12 +158,12 @@ function namesOf(serviceName: string, namespace: string): readonly string[] {
 
 export interface CertificatesOptions {
   readonly client: KubeClient;
-  /** Of the operator, where its secrets are. */
+  /** The operator's own, where its Secrets are. */
   readonly namespace: string;
-  /** Of the operator; it names the webhook configuration too. Agents call `<service>-agents`. */
+  /** The operator's Service; also the name of the webhook configuration. Agents call `<service>-agents`. */
   readonly serviceName: string;
   readonly leadership: Leadership;
-  /** Folder with `tls.crt`, `tls.key` and perhaps `ca.crt` that are served instead. */
+  /** Folder with `tls.crt`, `tls.key` and optionally `ca.crt` to serve instead. */
   readonly certDir?: string | undefined;
   readonly metrics: Metrics;
   readonly health: Health;

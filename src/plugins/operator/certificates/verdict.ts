@@ -7,16 +7,16 @@ import {
   validityOf,
 } from '../../../runtime/net/certificates.ts';
 
-/** `unusable`: it must be replaced at once; `due`: it still serves, and is replaced in an orderly way. */
+/** `unusable`: must be replaced at once; `due`: still usable, and replaced by an orderly rollover. */
 export interface Verdict {
   readonly kind: 'good' | 'due' | 'unusable';
   readonly reason: string;
 }
 
-/** How far replicas' clocks may differ before one considers another's certificates to be from the future. */
+/** How far clocks of replicas may differ before one rejects another's certificate as not yet valid. */
 const toleratedSkewMs = 10 * 60_000;
 const renewalShare = 2 / 3;
-/** It is replaced after this share of its lifetime, even if something prevents an orderly rollover. */
+/** A certificate is replaced after this share of its lifetime, even if something prevents an orderly rollover. */
 const lastShare = 9 / 10;
 
 const good: Verdict = { kind: 'good', reason: '' };
@@ -54,7 +54,7 @@ export function leafVerdict(leaf: TlsIdentity | undefined, facts: LeafFacts): Ve
   });
 }
 
-/** Whether the certificate of a former authority can still vouch for one. */
+/** Whether a previous authority's certificate can still verify others. */
 export function isValidAuthority(pem: string | undefined, now: number): pem is string {
   if (pem === undefined) return false;
   try {

@@ -8,7 +8,7 @@ export interface WebhookBundleOptions {
   readonly client: KubeClient;
   /** Of the MutatingWebhookConfiguration. */
   readonly name: string;
-  /** The PEM bundle to be written; undefined while there is none. */
+  /** The PEM bundle to write; undefined while there is none. */
   readonly bundle: () => string | undefined;
   readonly leading: () => boolean;
   /** Called when a different bundle was found or written. */
@@ -26,7 +26,7 @@ export interface WebhookBundle {
    * replica leads.
    */
   written(): string | undefined;
-  /** The bundle or the leader has changed. */
+  /** To be called when the bundle or the leader has changed. */
   wake(): void;
   readonly closed: Promise<void>;
 }
@@ -100,7 +100,7 @@ export function readWebhooks(configuration: unknown, bundle: string): WebhookFac
   };
 }
 
-/** Indexes are those of this version; on another one the patch fails, and everything is read again. */
+/** The patch's indexes fit this version only: on another one the patch fails, and the next pass reads again. */
 function unchangedSince(configuration: unknown): object {
   const { resourceVersion } = member(configuration, 'metadata');
   return { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion };
@@ -160,7 +160,7 @@ export class WebhookState {
     this.#failOpen = names.length > 0 ? reason : '';
   }
 
-  /** Another replica leads and reports. */
+  /** Called when another replica leads and reports. */
   forget(): void {
     this.#writtenGauge.set(0);
     this.#failOpenGauge.set(0);

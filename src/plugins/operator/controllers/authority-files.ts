@@ -4,18 +4,18 @@ import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { readAuthorities } from '../../../runtime/net/certificates.ts';
 
-/** Keys of the config map that pods mount, by what their certificates are for. */
+/** Keys of the config map that pods mount, by the use of their certificates. */
 export const authorityKeys = { secretsServer: 'ca.crt', objectStore: 'store-ca.crt' } as const;
 
-/** PEM files with private authorities; undefined: there are none. */
+/** PEM files with private authorities; undefined if there are none. */
 export interface AuthorityPaths {
   readonly secretsServer: string | undefined;
   readonly objectStore: string | undefined;
 }
 
-/** What pods are given of these files. */
+/** The content of these files that pods get. */
 export interface Authorities {
-  /** PEM of certificates only by key of the config map; of a file that cannot be read any more, the last ones read. */
+  /** PEM, certificates only, by key of the config map; for a file that can no longer be read, its last content. */
   current(): Readonly<Record<string, string>>;
   onChange(handle: () => void): void;
   /** Resolves when the signal was aborted; never rejects. */
@@ -61,10 +61,9 @@ const kinds: Readonly<Record<keyof AuthorityPaths, Kind>> = {
 };
 
 /**
- * Reads the files, and again at intervals: files of mounted config maps are links, whose changes are not always
- * reported.
- * @returns undefined where there is no file
- * @throws SvcError (exit 78) when one cannot be used at the start
+ * Reads the files now and at intervals: files of mounted config maps are links, whose changes are not always reported.
+ * @returns undefined if no file is configured
+ * @throws SvcError (exit 78) if a file cannot be used at the start
  */
 export async function followAuthorityFiles(
   paths: AuthorityPaths,

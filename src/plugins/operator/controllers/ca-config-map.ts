@@ -21,7 +21,7 @@ import {
   runController,
 } from './run-controller.ts';
 
-/** With a key of `authorityKeys` for each file, in each namespace of protected pods, which mount it. */
+/** Mounted by protected pods, in each of their namespaces; has a key of `authorityKeys` for each file. */
 export const caConfigMapName = 'svc-ca';
 
 const name = caConfigMapName;
@@ -34,8 +34,8 @@ export interface CaConfigMapDeps extends ControllerDeps {
 
 export interface CaConfigMapController extends Controller {
   /**
-   * Whether somebody else's config map has the name of the operator's, with other authorities: pods would trust that
-   * person's servers. Known on every replica.
+   * Whether somebody else's config map has this name and other authorities: pods would trust its author's servers.
+   * Known on every replica.
    */
   isForeign(namespace: string): boolean;
 }
@@ -44,7 +44,7 @@ export interface CaConfigMapController extends Controller {
 export function startCaConfigMapController(deps: CaConfigMapDeps, indexes: Indexes): CaConfigMapController {
   const { cluster, authorities } = deps;
   const configMaps = followConfigMaps(deps, deps.health, name);
-  // it stays ours even if somebody removes its labels
+  // a config map stays ours even if somebody removes its labels
   const own = new Set<string>();
   configMaps.onChange(({ uid, ours }, _before, gone) => {
     if (gone) own.delete(uid);
@@ -94,8 +94,8 @@ const pathIn = (namespace: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${name}`;
 
 /**
- * @param force takes back fields that others have set in ours; a config map that somebody else has just created is not
- * taken over
+ * @param force takes back fields that others have set in our config map; false when creating it, so that one which
+ * somebody else has just created is not taken over
  */
 async function write(
   { client, log, authorities }: CaConfigMapDeps,
@@ -148,7 +148,7 @@ interface ConfigMapObject extends KubeObject {
   readonly metadata: KubeObject['metadata'] & OwnedMetadata;
 }
 
-/** Those of one name, in all namespaces. */
+/** Follows the config maps of this name in all namespaces. */
 function followConfigMaps(
   { client, log, signal }: Pick<OperatorDeps, 'client' | 'log' | 'signal'>,
   health: Pick<Health, 'degraded' | 'recovered'>,

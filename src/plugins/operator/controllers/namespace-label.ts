@@ -53,12 +53,12 @@ function applyLabels(
   labels: object,
   signal: AbortSignal,
 ) {
-  // with the UID, because applying would otherwise create a namespace that is gone
+  // with the UID, because applying would otherwise re-create a deleted namespace
   const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid, labels } };
   return apply(client, { path: pathOf(name), object, signal });
 }
 
-/** A value that somebody sets in between is a conflict, which causes another reconciliation. */
+/** A value that somebody sets in the meantime is a conflict, which causes another reconciliation. */
 async function label(deps: ControllerDeps, name: string, signal: AbortSignal): Promise<Reconciled> {
   const found = await readObject<NamespaceObject>(deps.client, pathOf(name), signal);
   const value = found?.metadata.labels?.[protectedLabel];

@@ -15,21 +15,21 @@ import { isSameStatus } from './status.ts';
 /** The reports as the API server has them. */
 export interface ReportStore {
   /**
-   * Writes it unless the API server has it already.
-   * @param status undefined: the report is deleted.
+   * Writes the report unless the API server has it already.
+   * @param status undefined deletes the report
    * @throws KubeError
    */
   keep(namespace: string, status: ProtectionReportStatus | undefined, signal: AbortSignal): Promise<void>;
-  /** The namespace is gone, and its report with it. */
+  /** Called when the namespace is gone, and its report with it. */
   forget(namespace: string): void;
-  /** Another replica may have written since. */
+  /** Called when another replica may have written reports. */
   forgetAll(): void;
 }
 
 const kind = 'ProtectionReport';
 const nothing = 'none';
 
-/** The stored report is read once, and again after `trustMs`, because nobody else writes reports. */
+/** Reads a stored report only once per `trustMs`, because nobody else writes reports. */
 export function createReportStore(client: KubeClient, trustMs: number): ReportStore {
   const known = new Map<string, { readonly digest: string; readonly until: number }>();
   return {
@@ -68,19 +68,19 @@ async function write(
   await applyStatus(client, { path, object: { ...identity, status }, signal });
 }
 
-/** Whole statuses of all namespaces would take too much memory. */
+/** Kept instead of the statuses themselves, which would take too much memory. */
 function digestOf(status: ProtectionReportStatus): string {
   return createHash('sha256').update(JSON.stringify(status)).digest('base64');
 }
 
-/** Of workloads, and of nodes. */
+/** Limit of workloads, and also of nodes. */
 const mostItems = 500;
 /** The API server stores at most 1.5 MiB of an object. */
 const mostBytes = { workloads: 700_000, nodes: 300_000 };
 
 /**
- * The status of a namespace's report. If there is no room for all workloads, it has those with the lowest scores; of
- * nodes, those that protect least.
+ * The status of a namespace's report. If not everything fits, it has the workloads with the lowest scores and the nodes
+ * that protect least.
  * @param scores at least one
  */
 export function reportStatus(
@@ -107,7 +107,7 @@ function workloadReport({ kind, name, score, pods, addends, findings }: Score): 
   return { kind, name, score, pods, addends, findings };
 }
 
-/** As many of the first ones as fit. */
+/** As many items from the start as fit. */
 function fitting<T>(items: readonly T[], most: number): T[] {
   let bytes = 0;
   const tooLong = items.findIndex((item) => {
@@ -135,7 +135,7 @@ function compare(a: string, b: string): number {
 
 /** `svc_workload_protection_score` and `svc_workload_enforced`, which one replica exports at a time. */
 export interface ScoreGauge {
-  /** All workloads of a namespace; earlier ones that are missing are removed. */
+  /** Takes all workloads of a namespace; series of workloads that are not among them are removed. */
   show(namespace: string, scores: readonly Score[]): void;
   clear(): void;
 }

@@ -38,7 +38,7 @@ export function startScoreController(deps: ScoreDeps): Controller {
     async reconcile(namespace, term) {
       const scores = scoreNamespace(deps, templates, namespace);
       gauge.show(namespace, scores);
-      // a namespace is deleted with its report
+      // deleting a namespace deletes its report
       if (cluster.namespaces.get(namespace)?.terminating !== false) store.forget(namespace);
       else if (scores.length === 0) await store.keep(namespace, undefined, term);
       else await store.keep(namespace, reportStatus(scores, nodeReports(deps, namespace)), term);
@@ -49,7 +49,7 @@ export function startScoreController(deps: ScoreDeps): Controller {
   return controller;
 }
 
-/** Egress policies are checked at every pass. */
+/** Egress policies have no handler here: every pass checks them. */
 function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) => void): void {
   const { pods, workloads, serviceConfigs, namespaces } = deps.cluster;
   pods.onChange(({ namespace }) => enqueue(namespace));
@@ -59,7 +59,7 @@ function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) =
   onNodeChanges(deps, nodesMs, enqueue);
 }
 
-/** Calls with each namespace that has a pod on a node whose state has changed; many changes cause one call. */
+/** Calls `handle` for each namespace with a pod on a node whose state has changed; gathers changes. */
 function onNodeChanges(deps: ScoreDeps, gatherMs: number, handle: (namespace: string) => void): void {
   const { nodes, cluster, signal } = deps;
   const changed = new Set<string>();
@@ -81,8 +81,8 @@ function onNodeChanges(deps: ScoreDeps, gatherMs: number, handle: (namespace: st
 const pollMs = 500;
 
 /**
- * Resolves once the agents of all nodes with protected pods have reported, this replica no longer leads, or a time has
- * passed.
+ * Resolves once the agents of all nodes with protected pods have reported, this replica no longer leads, or `longestMs`
+ * has passed.
  */
 async function agentsTold(deps: ScoreDeps, longestMs: number): Promise<void> {
   const { leadership, signal } = deps;
@@ -121,7 +121,7 @@ export function scoreNamespace(deps: ScoreDeps, templates: Templates, namespace:
     .map((group) => scoreOf(factsOf(group, surroundings)));
 }
 
-/** Workloads that have a template of their own, by namespace. */
+/** Workloads with a pod template of their own, by namespace. */
 interface Templates {
   in(namespace: string): Iterable<KnownWorkload>;
 }
@@ -173,7 +173,7 @@ export interface ScoreDeps extends Omit<ControllerDeps, 'events'> {
     onChange(handle: (node: string) => void): void;
   };
   readonly egress: {
-    /** Whether the namespace's policy is applied; undefined: not known. */
+    /** Whether the namespace's policy is applied; undefined if unknown. */
     egressPolicyOf(namespace: string): boolean | undefined;
     /** Names of policies of others that let its protected pods reach more. */
     wideningPoliciesOf(namespace: string): readonly string[];
@@ -190,7 +190,7 @@ export interface ScoreTiming {
   readonly nodes: number;
   /** Between two passes over all namespaces, which cost no call if nothing has changed. */
   readonly resync: number;
-  /** How long a new leader waits for reports of the agents before it writes what is unknown. */
+  /** How long a new leader waits for the agents' reports before it writes "unknown". */
   readonly agents: number;
   /** How long a written report is assumed to exist. */
   readonly trust: number;

@@ -131,7 +131,7 @@ function attemptOf(reconciled: Reconciled): Attempt {
 interface Passes {
   readonly queue: WorkQueue;
   readonly keys: () => Iterable<string>;
-  /** Between two; 0: only those that are asked for. */
+  /** Between two passes, in milliseconds; 0: passes only on demand. */
   readonly everyMs: number;
   readonly signal: AbortSignal;
 }
@@ -155,12 +155,12 @@ async function enqueueAll(queue: WorkQueue, keys: Iterable<string>, signal: Abor
   }
 }
 
-/** Jitter keeps the controllers apart; 0 is as long as a timer can wait. */
+/** Jitter keeps the controllers apart; 0 becomes the longest delay of a timer. */
 function jittered(everyMs: number): number {
   return everyMs === 0 ? 2 ** 31 - 1 : everyMs * (0.9 + 0.2 * Math.random());
 }
 
-/** `requeue`: again after a growing pause; `requeueAfterMs`: again after that time. Keys added meanwhile are kept. */
+/** `requeue`: again after a growing pause; `requeueAfterMs`: again after this time. Keys added meanwhile are kept. */
 export type Reconciled = undefined | { readonly requeue: true } | { readonly requeueAfterMs: number };
 
 export interface ControllerOptions {
@@ -169,16 +169,16 @@ export interface ControllerOptions {
   readonly leadership: Leadership;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Aborted when the operator is to end. */
+  /** Aborted when the operator must end. */
   readonly signal: AbortSignal;
-  /** Resolves once what `keys` and `reconcile` read is there, such as `cluster.whenSynced`. */
+  /** Resolves once the objects that `keys` and `reconcile` read are listed, such as `cluster.whenSynced`. */
   readonly whenReady: () => Promise<void>;
   /** Keys of all objects: reconciled when this replica begins to lead, and every `resyncMs`. */
   readonly keys: () => Iterable<string>;
   /**
    * Reconciles one object with the current state of the cluster, whatever has changed. Never called concurrently for
-   * one key. `signal` is aborted when this replica stops leading; pass it to every request. What it throws is logged,
-   * and followed by a growing pause.
+   * one key. `signal` is aborted when this replica stops leading; pass it to every request. An error is logged, and the
+   * key retried after a growing pause.
    */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Reconciled>;
   readonly queue?: Partial<WorkQueueTuning>;
@@ -195,14 +195,14 @@ export interface Controller {
   readonly closed: Promise<void>;
 }
 
-/** As controller-runtime has them. */
+/** As in controller-runtime. */
 const results = ['success', 'error', 'requeue', 'requeue_after'] as const;
 type Result = (typeof results)[number];
 
 interface ControllerMetrics {
   /** By `controller` and `result`. */
   readonly reconciled: Counter;
-  /** These by `controller`. */
+  /** By `controller`, like the following ones. */
   readonly errors: Counter;
   readonly seconds: Histogram;
   readonly waited: Histogram;
@@ -212,7 +212,7 @@ interface ControllerMetrics {
 const known = new WeakMap<Metrics, ControllerMetrics>();
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** All controllers share them; the first one registers them. */
+/** Shared by all controllers; the first one registers the metrics. */
 export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   const registered = known.get(metrics) ?? register(metrics);
   known.set(metrics, registered);
@@ -245,7 +245,7 @@ function register(metrics: Metrics): ControllerMetrics {
   };
 }
 
-/** What each of the controllers is given. */
+/** Dependencies of every controller. */
 export interface ControllerDeps extends OperatorDeps {
   readonly leadership: Leadership;
   readonly metrics: Metrics;
@@ -259,7 +259,7 @@ export interface Indexes {
   readonly secretMappings: ByNamespace<KnownSecretMapping>;
 }
 
-/** Common to all of them. */
+/** Options that all controllers share. */
 export function commonOptions(deps: ControllerDeps) {
   const { leadership, metrics, log, signal, cluster } = deps;
   return {

@@ -11,7 +11,7 @@ import {
 import type { Controller, ControllerDeps, Indexes } from './run-controller.ts';
 import { startStatusController, validity, withTransition } from './status.ts';
 
-/** Maintains the status of each SecretMapping: its errors, and who uses it. */
+/** Maintains the status of each SecretMapping: its errors and its users. */
 export function startSecretMappingController(deps: ControllerDeps, indexes: Indexes): Controller {
   const { secretMappings, serviceConfigs, pods } = deps.cluster;
   const controller = startStatusController<SecretMappingStatus, KnownSecretMapping>(deps, {
@@ -41,7 +41,7 @@ export function startSecretMappingController(deps: ControllerDeps, indexes: Inde
   return controller;
 }
 
-/** Equal annotations of pods usually are one object (see the cluster view); different objects may still be equal. */
+/** Equal annotations are usually the same object (see the cluster view), so comparing by identity is enough. */
 function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   if (gone || before === undefined) return true;
   return isOver(pod) !== isOver(before.pod) || pod.metadata.annotations !== before.pod.metadata.annotations;
@@ -49,7 +49,7 @@ function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boole
 
 const mostNamed = 50;
 
-/** Of its namespace. */
+/** In the mapping's namespace. */
 export interface Users {
   readonly pods: Iterable<KnownPod>;
   readonly serviceConfigs: Iterable<KnownServiceConfig>;
@@ -65,7 +65,7 @@ function usersOf({ name }: KnownSecretMapping, { pods, serviceConfigs }: Users):
   return users.sort();
 }
 
-/** All of its errors, as the webhook would report them for a pod that names it. */
+/** All errors of a mapping, as the webhook would report them for a pod that uses it. */
 function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
   const place = 'spec.secrets';
   const reading = readSecretVariables(place, spec.secrets);
@@ -73,7 +73,7 @@ function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
   return combineSecrets(reading.value.map((secret) => ({ ...secret, place }))).errors;
 }
 
-/** @param before its current status */
+/** @param before the current status */
 function secretMappingStatus(
   mapping: KnownSecretMapping,
   users: readonly string[],
@@ -89,7 +89,7 @@ function secretMappingStatus(
   return {
     ...{ observedGeneration, users: users.length, conditions },
     usedBy: users.slice(0, mostNamed),
-    // written only for another spec or another result: otherwise each reconciliation would be a write
+    // changes only with the spec or the result: otherwise every reconciliation would write
     lastValidated:
       isKnown && before.conditions?.some(({ message }) => message === valid.message) && before.lastValidated
         ? before.lastValidated

@@ -41,19 +41,19 @@ export interface StartControllers extends OperatorDeps {
 }
 
 export interface Controllers {
-  /** For the controllers of other parts, too. */
+  /** Also for controllers of other parts. */
   readonly events: EventRecorder;
   readonly indexes: Indexes;
-  /** Whether pods of this namespace would be given authorities of somebody else; undefined: pods are given none. */
+  /** Whether pods of a namespace would get somebody else's authorities; undefined if pods get none at all. */
   readonly hasForeignAuthorities: ((namespace: string) => boolean) | undefined;
   /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Starts the controllers of ServiceConfigs, SecretMappings and namespace labels and, given authorities, of their config
- * maps.
- * @throws SvcError (exit 78) when a file of authorities cannot be used
+ * Starts the controllers of ServiceConfigs, SecretMappings, namespace labels and, if there are private authorities,
+ * their config maps.
+ * @throws SvcError (exit 78) if a file of authorities cannot be used
  */
 export async function startControllers(options: StartControllers): Promise<Controllers> {
   const { client, log, signal, identity: instance, cluster } = options;
@@ -102,7 +102,7 @@ function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): C
   const enqueueAll = (namespace: string) => {
     for (const { key } of indexes.serviceConfigs.in(namespace)) controller.enqueue(key);
   };
-  // blocks of several are judged together
+  // all ServiceConfigs of a namespace are judged together, so a change of one may affect the others
   serviceConfigs.onChange(({ namespace }) => enqueueAll(namespace));
   cluster.secretMappings.onChange(({ namespace }) => enqueueAll(namespace));
   namespaces.onChange(({ name }) => enqueueAll(name));
@@ -119,9 +119,9 @@ function mappingsOf({ secretMappings }: Indexes, namespace: string) {
 export interface StatusFacts {
   readonly config: KnownServiceConfig;
   readonly namespace: KnownNamespace | undefined;
-  /** The webhook is never asked about its pods. */
+  /** The webhook is never asked about pods of this namespace. */
   readonly exempt: boolean;
-  /** Of its namespace. */
+  /** In the ServiceConfig's namespace. */
   readonly pods: Iterable<KnownPod>;
   readonly judgement: Judgement;
   readonly before: readonly Condition[] | undefined;
@@ -157,7 +157,7 @@ function configValidity({ errors, left }: Judgement): NewCondition {
   return validity(errors, `Its spec has no errors; each pod has to add: ${joinedErrors(left)}`);
 }
 
-/** The first that applies. */
+/** The first reason that applies. */
 function readiness(facts: StatusFacts, counts: Counts): NewCondition {
   const { namespace, exempt, judgement } = facts;
   const notReady = (reason: string, message: string): NewCondition => ({
@@ -185,13 +185,13 @@ function readyMessage({ matchedPods, protectedPods }: Counts): string {
 }
 
 interface Judgement {
-  /** Of the ServiceConfig itself: a pod that it selects is refused. */
+  /** Of the ServiceConfig itself: the webhook refuses the pods that it selects. */
   readonly errors: readonly string[];
-  /** What it leaves to the annotations of its pods. */
+  /** Required settings that it leaves to the annotations of its pods. */
   readonly left: readonly string[];
 }
 
-/** Judged as the webhook would, for a pod that asks for nothing else. */
+/** Judges as the webhook would for a pod without settings of its own. */
 function judgeServiceConfig(
   config: KnownServiceConfig,
   secretMappings: ReadonlyMap<string, SecretMappingSpec>,
@@ -210,7 +210,7 @@ function judgeServiceConfig(
   };
 }
 
-/** Those of the namespace: they add to whatever counts for the whole namespace, and select no pod here. */
+/** The namespace's other ServiceConfigs, changed to select no pod: only their namespace-wide parts count here. */
 function othersThan({ name }: KnownServiceConfig, all: readonly KnownServiceConfig[]): KnownServiceConfig[] {
   const selector = { matchExpressions: [{ key: 'app', operator: 'In' as const, values: [] }] };
   return all
@@ -218,13 +218,13 @@ function othersThan({ name }: KnownServiceConfig, all: readonly KnownServiceConf
     .map((other) => ({ ...other, spec: { ...other.spec, selector } }));
 }
 
-/** With the containers that the ServiceConfig names. */
+/** A pod with the containers that the ServiceConfig names. */
 function plainPod({ namespace, spec }: KnownServiceConfig): Pod {
   const { containers = ['application'] } = spec;
   return { metadata: { name: 'pod', namespace }, spec: { containers: containers.map((name) => ({ name })) } };
 }
 
-/** An error that begins with an annotation says what the pod would have to add. */
+/** An error that begins with an annotation names a setting that the pod must add. */
 function isLeft(error: string): boolean {
   return /^svc\/[a-z-]+: required,/.test(error);
 }

@@ -9,10 +9,10 @@ export interface StatusControllerOptions<T, Status> {
   /** Label `controller` of the metrics and the log. */
   readonly name: string;
   readonly kind: string;
-  /** Of the kind, as its paths have it. */
+  /** As in the kind's API paths. */
   readonly plural: string;
   readonly objects: FollowedKind<T>;
-  /** @param before its current status */
+  /** @param before the object's current status */
   readonly judge: (
     object: T,
     before: Status,
@@ -71,7 +71,7 @@ export interface OwnStatus<T, Status> {
   write(object: T, status: Status, signal: AbortSignal): Promise<void>;
 }
 
-/** @param plural of the kind, as its paths have it */
+/** @param plural as in the kind's API paths */
 export function createOwnStatus<Status extends object, T extends WithStatus<Status>>(
   client: KubeClient,
   followed: FollowedKind<T>,
@@ -105,14 +105,14 @@ function isCurrent<T extends { readonly key: string }>(followed: FollowedKind<T>
 
 export type NewCondition = Omit<Condition, 'lastTransitionTime'>;
 
-/** The condition `Valid` of a spec; `message` is its own where it has no errors. */
+/** The condition `Valid` of a spec; `message` is used if there are no errors. */
 export function validity(errors: readonly string[], message = 'Its spec has no errors.'): NewCondition {
   return errors.length === 0
     ? { type: 'Valid', status: 'True', reason: 'SpecValid', message }
     : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(errors) };
 }
 
-/** The condition with the time of its last change, which is now unless its status is as before. */
+/** The condition with the time of its last change: now, unless its status is as before. */
 export function withTransition(
   condition: NewCondition,
   before: readonly Condition[] = [],
@@ -132,7 +132,7 @@ export function joinedErrors(errors: readonly string[]): string {
   return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;
 }
 
-/** Whether two statuses say the same, whatever the order of their members. */
+/** Whether two statuses are equal, regardless of the order of members and of undefined ones. */
 export function isSameStatus(one: object, other: object): boolean {
   return isDeepStrictEqual(withoutUndefined(one), withoutUndefined(other));
 }

@@ -38,7 +38,7 @@ export function createReconcile({ deps, indexes, policies, tuning }: LookOptions
   const { in: policiesIn } = byNamespace(policies);
   return async (namespace, term, signal) => {
     const place = cluster.namespaces.get(namespace);
-    // objects of a namespace that is being deleted are deleted with it
+    // deleting a namespace deletes its objects
     if (place === undefined || place.terminating) return { next: undefined };
     const pods = [...indexes.pods.in(namespace)].filter(({ pod }) => isProtected(pod));
     const serviceConfigs = indexes.serviceConfigs.in(namespace);
@@ -54,7 +54,7 @@ export function createReconcile({ deps, indexes, policies, tuning }: LookOptions
 }
 
 export interface NamespaceContent {
-  /** Those that are protected. */
+  /** Protected pods only. */
   readonly pods: Iterable<KnownPod>;
   readonly serviceConfigs: Iterable<KnownServiceConfig>;
   readonly vaultAddress: string | undefined;
@@ -192,12 +192,12 @@ function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
   return (isUnresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
 }
 
-/** `foreign`: a policy of that name belongs to somebody else and has another content. */
+/** `foreign`: a policy with this name and other content belongs to somebody else. */
 export type Kept = 'unchanged' | 'applied' | 'foreign';
 
 export const collection = '/apis/networking.k8s.io/v1/networkpolicies';
 
-/** Creates or corrects it. @throws KubeError */
+/** Creates or corrects a policy. @throws KubeError */
 async function keepPolicy(
   client: KubeClient,
   wanted: NetworkPolicy,
@@ -217,7 +217,7 @@ async function keepPolicy(
     });
     return 'applied';
   } catch (error) {
-    // another one took the name meanwhile
+    // somebody else has created a policy with this name meanwhile
     if (hasCode(error, 'KUBE_CONFLICT')) return 'foreign';
     throw error;
   }
@@ -235,14 +235,14 @@ function pathOf({ namespace, name }: { readonly namespace: string; readonly name
   return `/apis/networking.k8s.io/v1/namespaces/${place}/networkpolicies/${policy}`;
 }
 
-/** With the UID, so that a policy that has replaced it is not changed by mistake. */
+/** With the UID, so that a policy that has replaced the known one is not changed by mistake. */
 function asOurs(wanted: NetworkPolicy, known: KnownPolicy | undefined): object {
   const labels = { ...wanted.metadata.labels, ...managedBy };
   const uid = known === undefined ? {} : { uid: known.uid };
   return { ...wanted, metadata: { ...wanted.metadata, labels, ...uid } };
 }
 
-/** The API server leaves an empty list out. */
+/** Whether a policy has the wanted spec. The API server omits empty lists. */
 function says(
   { spec: { egress = [], ...rest } }: KnownPolicy,
   { spec }: Pick<NetworkPolicy, 'spec'>,

@@ -25,16 +25,16 @@ import {
 } from './term.ts';
 
 export interface EgressController {
-  /** Whether the policy of its protected pods is in place; undefined: not known, or another replica leads. */
+  /** Whether the policy of the protected pods is in place; undefined if unknown, or if another replica leads. */
   egressPolicyOf(namespace: string): boolean | undefined;
-  /** Names of policies of others that let its protected pods reach more; sorted. */
+  /** Sorted names of others' policies that let protected pods reach more. */
   wideningPoliciesOf(namespace: string): readonly string[];
   /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
 export interface EgressOptions {
-  /** Of names outside of the cluster. Default: the name servers of this machine. */
+  /** For names outside the cluster. Default: the name servers of this machine. */
   readonly resolver?: NameResolver;
   readonly tuning?: Partial<EgressTuning>;
 }
@@ -115,7 +115,7 @@ function enqueueChanges(
 function matters(pod: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   const was = before !== undefined && isProtected(before.pod);
   const is = !gone && isProtected(pod.pod);
-  // a pod's connections stay the same, except for what selects it
+  // nothing else of a pod affects its connections: only its labels, by which policies select it, may change
   return was !== is || (is && !isDeepStrictEqual(pod.pod.metadata.labels, before?.pod.metadata.labels));
 }
 

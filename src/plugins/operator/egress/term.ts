@@ -16,7 +16,7 @@ import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 export interface EgressTuning {
   /** About how often names outside the cluster, Services and the API server are looked up. */
   readonly refreshMs: number;
-  /** The same while a name has no address at all. */
+  /** The same while a name has no address. */
   readonly unresolvedMs: number;
   /** How long a policy stays after the last protected pod of its namespace. */
   readonly graceMs: number;
@@ -25,7 +25,7 @@ export interface EgressTuning {
    * within hours: with ten minutes, half of the addresses that pods resolved were not permitted.
    */
   readonly keepMs: number;
-  /** For how long an answer of DNS or of the API server is reused. */
+  /** For how long an answer of DNS or the API server is reused. */
   readonly freshMs: number;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
@@ -50,7 +50,7 @@ export interface EgressTerm {
   adopt(policy: KnownPolicy): void;
 }
 
-/** Each counts once in each namespace. */
+/** A name counts once in each namespace. */
 const mostNames = 10_000;
 
 export function createTerm(
@@ -72,7 +72,7 @@ export function createTerm(
     states: new Map(),
     unneeded: createUnneeded(graceMs, now),
     adopt({ ours, uid, namespace, hosts = '' }) {
-      // once: later the term has newer addresses
+      // only once: afterwards the term has newer addresses
       if (!ours || adopted.has(uid)) return;
       adopted.add(uid);
       // a user of that namespace may have written this policy, and must not affect other namespaces
@@ -83,9 +83,9 @@ export function createTerm(
 
 /** When policies were last needed. They are kept for a while, because pods may return. */
 interface Unneeded {
-  /** @returns how many more milliseconds it is kept; 0 when the time is over */
+  /** @returns how many more milliseconds to keep the policy; 0 when the time is over */
   remaining(key: string): number;
-  /** It is needed again, or was deleted. */
+  /** Called when the policy is needed again, or was deleted. */
   forget(key: string): void;
 }
 
@@ -105,17 +105,17 @@ const group = '/apis/cilium.io/v2';
 const plural = 'ciliumnetworkpolicies';
 
 /**
- * Policies by name for Cilium, besides those by address. Cilium permits what either of them permits, so the addresses of a
- * name may change freely. If only the definitions of Cilium are left in a cluster, the policies by address still work.
+ * Policies by name for Cilium, in addition to those by address. Cilium permits what either permits, so the addresses of
+ * a name may change freely. If a cluster has only Cilium's definitions left, the policies by address still work.
  */
 interface CiliumKeeper {
   /**
-   * Creates or corrects those of a namespace.
+   * Creates or corrects the policies of a namespace.
    * @returns warnings
    * @throws KubeError
    */
   keep(facts: EgressFacts, signal: AbortSignal): Promise<readonly string[]>;
-  /** Removes one of ours, if it exists. @throws KubeError */
+  /** Removes a policy of the operator, if it exists. @throws KubeError */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -186,9 +186,9 @@ function says(found: CiliumObject | undefined, { spec }: CiliumPolicy): boolean 
   return found !== undefined && isDeepStrictEqual(found.spec, JSON.parse(JSON.stringify(spec)));
 }
 
-/** The state of the egress of a namespace at its last reconciliation. Names are sorted. */
+/** A namespace's egress at its last reconciliation. Names are sorted. */
 export interface NamespaceState {
-  /** The policy for its protected pods says what it should. */
+  /** The policy for the protected pods is as it should be. */
   readonly applied: boolean;
   /** Policies of others that have the names of the operator's own. */
   readonly foreign: readonly string[];

@@ -30,23 +30,23 @@ export interface ImageCommandsDeps {
   readonly client: KubeClient;
   /** `<registry>=<URL>` items. */
   readonly mirrors: readonly string[];
-  /** PEM: private authorities of registries. */
+  /** PEM bundle of private authorities of registries. */
   readonly authorities?: string | undefined;
   /** Path of a Docker configuration with credentials of the operator's own. */
   readonly credentialsPath?: string | undefined;
-  /** Whether registries on loopback are permitted: not in a pod, where loopback is the operator itself. */
+  /** Whether registries on loopback are permitted; not in a pod, where loopback is the operator itself. */
   readonly local: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** How many reviews may wait for registries at a time; default: as many as there are. */
+  /** How many reviews may wait for registries at a time; default: unlimited. */
   readonly mostWaiting?: number;
-  /** Aborted when the operator is to end. */
+  /** Aborted when the operator must end. */
   readonly signal: AbortSignal;
-  /** In ms, monotonic; default: the machine's. */
+  /** In ms, monotonic; default: `performance.now()`. */
   readonly now?: () => number;
 }
 
-/** @throws SvcError (exit 78) when the mirrors cannot be read */
+/** @throws SvcError (exit 78) if the mirrors cannot be parsed */
 export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   const { client, signal, metrics, log, local, now = () => performance.now() } = deps;
   const mirrors = parseMirrors(deps.mirrors);
@@ -55,7 +55,7 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   void untilAborted(signal).then(() => wire.close());
   const cache = createCommandCache(now);
   const pullSecrets = createPullSecrets({ client, signal, now });
-  // the pod's come first: if they suffice, no others are used
+  // the pod's credentials come first: if they suffice, no others are used
   const allOf = async (pod: Pod, namespace: string, age: SecretsAge): Promise<PullCredentials> =>
     joined(await pullSecrets.of(pod, namespace, age), await ownCredentials(deps.credentialsPath));
   const flights = createSingleFlight({ wire, cache, signal, now });
@@ -82,7 +82,7 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
         const pull = await pullBy('kept');
         const found = await lookUpBy(pull);
         if (!found.failures.some(isDenied)) return commandsOrFailure(found, pull, dispensable);
-        // a pull secret that was corrected meanwhile must not be waited for
+        // a pull secret corrected since it was cached takes effect at once
         const anew = await pullBy('anew');
         const again = isDeepStrictEqual(anew, pull) ? found : await lookUpBy(anew);
         return commandsOrFailure(again, anew, dispensable);
@@ -93,7 +93,7 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   };
 }
 
-/** The administrator of the operator named them. */
+/** Trusted, because the operator's administrator named them. */
 function placesOf(mirrors: Mirrors): ReadonlySet<string> {
   return new Set([...mirrors.values()].flat().map(placeOf));
 }
@@ -121,7 +121,7 @@ function commandsOrFailure(
   throw new ImageLookupError(failed);
 }
 
-/** Other credentials might do. */
+/** Other credentials might succeed. */
 function isDenied({ error }: Failure): boolean {
   return hasCode(error, 'REGISTRY_DENIED', 'REGISTRY_MISSING');
 }
@@ -137,9 +137,9 @@ const none: PullCredentials = { credentials: [], problems: [] };
 const largest = 1024 * 1024;
 
 /**
- * The operator's own credentials, for registries that a pod's secrets do not open, as nodes have theirs. Read again for
- * each lookup, because the file may have been renewed.
- * @param path of a Docker configuration, as pull secrets hold it; undefined: it has none
+ * The operator's own credentials, for registries that a pod's secrets do not open, like a node's own. Read for each
+ * lookup, because the file may have been renewed.
+ * @param path of a Docker configuration as in pull secrets; undefined if there is none
  */
 async function ownCredentials(path: string | undefined): Promise<PullCredentials> {
   if (path === undefined) return none;
@@ -154,8 +154,8 @@ async function ownCredentials(path: string | undefined): Promise<PullCredentials
 }
 
 /**
- * A silent registry delays each review of its images up to the review's timeout. So that others are answered meanwhile,
- * only a limited number may wait, and half as many for each namespace.
+ * A silent registry delays each review of its images up to the review's timeout. To keep answering others, only a
+ * limited number of reviews may wait, and half as many for each namespace.
  */
 const createLookupWaits = (most: number): Places => new Places(most, Math.ceil(most / 2));
 
@@ -173,7 +173,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Looks images up concurrently, each once. Never rejects. */
+/** Looks up each image once, concurrently. Never rejects. */
 async function lookUpAll(
   { images, ...common }: AllImages,
   limits: LookupLimits,
@@ -194,13 +194,13 @@ async function lookUpAll(
   return { commands, failures };
 }
 
-/** What images run, as their registries say. */
+/** Commands and users of images, from their registries. */
 export interface ImageCommands {
   /**
-   * What each of these images runs on the nodes that the pod can get, looked up with the pod's pull secrets.
+   * The command and user of each image on the nodes that the pod may be scheduled to, looked up with its pull secrets.
    * @param namespace of the pod
-   * @param images as the pod writes them; one of `dispensable` is left out where its registry answers without saying it
-   * @throws ImageLookupError that names every image that could not be looked up, and why; the signal's reason when aborted
+   * @param images as the pod writes them; a dispensable one is left out if its registry answers without its user
+   * @throws ImageLookupError with every image that could not be looked up, and why; the signal's reason when aborted
    */
   commandsOf(
     pod: Pod,
@@ -213,7 +213,7 @@ export interface ImageCommands {
 export interface LookupOptions {
   /** For all images together; lookups that take longer continue, so that the next request finds their result. */
   readonly timeoutMs: number;
-  /** Images of which only the user is wanted. */
+  /** Images of which only the user is needed. */
   readonly dispensable?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -22,8 +22,8 @@ export interface LookUpDeps {
   readonly log: Logger;
   readonly count: (outcome: LookupOutcome) => void;
   /**
-   * Whether registries on loopback are permitted. In a pod, loopback is the pod itself, and the registry meant is the
-   * node's.
+   * Whether registries on loopback are permitted. Not in a pod: there loopback is the pod itself, but the image's
+   * registry is on the node.
    */
   readonly local: boolean;
 }
@@ -33,21 +33,21 @@ export interface OneImage {
   readonly namespace: string;
   /** As the pod writes it. */
   readonly image: string;
-  /** Of the node that the pod must get; undefined: any. */
+  /** Of the node that the pod requires; undefined: any. */
   readonly architecture: string | undefined;
   readonly credentials: readonly RegistryCredential[];
 }
 
 export interface LookupLimits {
-  /** Of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
-  /** Whether the review may wait for registries. */
+  /** Whether the review may wait for registries; takes a place if it may. */
   mayWait(): boolean;
 }
 
 /**
- * Looks one image up, in the cache first; a stale entry is used if the registry does not answer.
+ * Looks up one image, first in the cache; falls back to a stale entry if the registry does not answer.
  * @throws SvcError; the signal's reason when aborted
  */
 export async function lookUpOne(
@@ -138,7 +138,7 @@ function doesNotAnswer({ registry }: ImageReference): RegistryError {
   return new RegistryError('REGISTRY_UNAVAILABLE', `${registry} does not answer in time`);
 }
 
-/** `kept`: from memory; `found`: by a registry; `stale`: from memory, as the registry does not answer. */
+/** `kept`: from the cache; `found`: by a registry; `stale`: from the cache, because the registry does not answer. */
 type LookupOutcome = 'kept' | 'found' | 'stale' | 'failed';
 
 /** Counts the results of image lookups. */
@@ -154,13 +154,13 @@ export interface LookupFailure {
   /** As the pod writes it. */
   readonly image: string;
   readonly error: unknown;
-  /** Of the pull secrets, each as a clause. */
+  /** With the pull secrets, each as a clause. */
   readonly problems: readonly string[];
-  /** What it was looked up for. */
+  /** What the lookup was for. */
   readonly wanted: 'command' | 'user';
 }
 
-/** Names every image that could not be looked up, with its reason and what to do, one a line. */
+/** Lists every image that could not be looked up, with reason and next step, one a line. */
 export class ImageLookupError extends SvcError {
   constructor(failures: readonly LookupFailure[]) {
     const wanted = new Set(failures.map((failure) => failure.wanted));
@@ -188,8 +188,8 @@ function detail({ image, error, problems }: LookupFailure): string {
 }
 
 /**
- * Anyone who may create pods can name any host and port as a registry. The result of a connection there is not shown,
- * because it would tell which ports the operator can reach.
+ * Anyone who may create pods can name any host and port as a registry. The result of the connection is not shown,
+ * because it would reveal which ports the operator can reach.
  */
 function told(error: unknown): Pick<SvcError, 'message' | 'nextStep'> {
   if (error instanceof RegistryError) return error.told ? error : unreachable;
@@ -208,7 +208,7 @@ const unexpected = {
   nextStep: 'Read the log of the operator.',
 };
 
-/** A reference may be anything that somebody wrote. */
+/** A reference may be arbitrary text. */
 function shown(image: string): string {
   const plain = image.replace(/[^\x21-\x7e]/g, '?');
   return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain === '' ? '""' : plain;

@@ -8,21 +8,21 @@ import { RegistryError, type RegistryHttpClient } from '../../../runtime/registr
 
 const most = 2_000;
 const longestMs = 24 * 3_600_000;
-/** A tag may be moved to another image. */
+/** A tag may move to another image. */
 const freshTagMs = 5 * 60_000;
 
-/** What images run, cached by the credentials that found it. */
+/** Commands of images, cached under the credentials that found them. */
 export interface CommandCache {
-  /** Not older than a tag may be. */
+  /** An entry young enough to trust its tag. */
   fresh(wanted: WantedImage): ImageCommand | undefined;
-  /** Maximum age if the registry does not answer. */
+  /** An entry of any age, for when the registry does not answer. */
   stale(wanted: WantedImage): ImageCommand | undefined;
-  /** What a digest runs for those who may read it this way. */
+  /** The command of a digest, found with the same access. */
   ofDigest(wanted: WantedImage, access: Access, digest: string): ImageCommand | undefined;
   keep(wanted: WantedImage, found: FoundBy): void;
 }
 
-/** An image that a pod may read by any of several ways. */
+/** An image that a pod may read by any of several registries and credentials. */
 export interface WantedImage {
   readonly reference: ImageReference;
   readonly architecture: string | undefined;
@@ -51,21 +51,21 @@ export function createCommandCache(now: () => number): CommandCache {
   };
 }
 
-/** With a digest the tag says nothing. */
+/** A digest makes the tag irrelevant. */
 function keyOf(access: Access, reference: ImageReference, architecture: string | undefined): string {
   const tag = reference.digest === undefined ? reference.tag : undefined;
   return JSON.stringify([scopeOf(access), formatImageReference({ ...reference, tag }), architecture ?? '']);
 }
 
 const timeoutMs = 20_000;
-/** More at once would wait longer than any review does. */
+/** With more lookups at once, the last ones would take longer than any review waits. */
 const mostFlights = 256;
-/** So that the slow registries of one namespace do not keep all others waiting. */
+/** So that one namespace's slow registries do not keep the others waiting. */
 const mostOfNamespace = 32;
 const failedMs = 10_000;
 const mostFailures = 2_000;
 
-/** Lookups in progress, one for each image however many wait for it, and recent failures. */
+/** Lookups in progress, shared by all that wait for the same image, and recent failures. */
 export interface SingleFlight {
   /** After a failure, fails at once for some seconds. @throws RegistryError */
   lookUp(key: string, wanted: WantedImage, namespace: string): Promise<ImageCommand>;
@@ -79,7 +79,7 @@ export interface SingleFlightOptions {
   readonly now: () => number;
 }
 
-/** A lookup that nobody waits for any more continues, so that the next one finds its result. */
+/** A lookup continues when nobody waits for it any more, so that the next one finds its result. */
 export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOptions): SingleFlight {
   const flying = new Map<string, Promise<ImageCommand>>();
   const places = new Places(mostFlights, mostOfNamespace);
@@ -127,17 +127,17 @@ function tooMany(why: 'full' | 'full of its namespace'): RegistryError {
   return new RegistryError('REGISTRY_UNAVAILABLE', `too many ${images} are being looked up`, { told: true });
 }
 
-/** Random for each process, so that nobody can try passwords against a memory dump. */
+/** Random for each process, so that passwords cannot be guessed from cache keys alone. */
 const key = randomBytes(32);
 
-/** Identifies registry and credentials: a result is given only to those who could have obtained it themselves. */
+/** Identifies registry and credentials: a result is given only to callers who could have obtained it themselves. */
 export function scopeOf({ endpoint, credential }: Access): string {
   const { origin, name } = endpoint;
   const user = credential === undefined ? [] : [credential.username, credential.password];
   return hash([origin.href, name, ...user]);
 }
 
-/** A digest over several texts in order. */
+/** A keyed digest of several texts, in order. */
 export function hash(parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
 }
@@ -154,7 +154,7 @@ export class Places {
     this.#mostOfNamespace = mostOfNamespace;
   }
 
-  /** @returns a function that gives the place back, or the bound that is reached */
+  /** @returns a function that gives the place back, or which bound is reached */
   enter(namespace: string): (() => void) | 'full' | 'full of its namespace' {
     if (this.#all >= this.#most) return 'full';
     if ((this.#taken.get(namespace) ?? 0) >= this.#mostOfNamespace) return 'full of its namespace';

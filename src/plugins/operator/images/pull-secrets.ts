@@ -13,16 +13,16 @@ const most = 500;
 const largestObject = 2 * 1024 * 1024;
 const mostSecrets = 32;
 
-/** What a pod can show to registries. */
+/** A pod's credentials for registries. */
 export interface PullCredentials {
   readonly credentials: readonly RegistryCredential[];
-  /** Why some of it is missing, each as a clause that shows nothing secret. */
+  /** Why some credentials are missing, each as a clause without secrets. */
   readonly problems: readonly string[];
 }
 
-/** The pull secrets of pods, read when they are wanted and kept for a minute. */
+/** The pull secrets of pods, read on demand and cached. */
 export interface PullSecrets {
-  /** Those of the pod, then of its service account; secrets that cannot be read are problems, not errors. */
+  /** The pod's own, then its service account's; a secret that cannot be read is a problem, not an error. */
   of(pod: Pod, namespace: string, age?: SecretsAge): Promise<PullCredentials>;
 }
 
@@ -93,7 +93,7 @@ function secretNames({ imagePullSecrets = [] }: ServiceAccount): string[] {
   return imagePullSecrets.flatMap(({ name }) => (name ? [name] : []));
 }
 
-/** @throws ImageError for what is no pull secret */
+/** @throws ImageError for a Secret that is not a pull secret */
 function credentialsIn({ type, data = {} }: SecretObject): readonly RegistryCredential[] {
   const json = data['.dockerconfigjson'];
   if (type === 'kubernetes.io/dockerconfigjson' && json) return readDockerConfigJson(decode(json));

@@ -9,12 +9,12 @@ export interface NodeRegistryLimits {
   readonly pods: number;
   /** Of one node. */
   readonly reports: BucketSize;
-  /** How long an agent may be silent before it counts as gone; later it is forgotten. In milliseconds. */
+  /** In milliseconds: how long an agent may be silent before it counts as gone, and before it is forgotten. */
   readonly silentMs: number;
   readonly forgottenMs: number;
 }
 
-/** An agent reports at least every 15 s, and gathers for 0.2 s: one report may be lost, and be sent again after its time-out. */
+/** Agents report at least every 15 s and gather for 0.2 s: one report may be lost and repeated after its timeout. */
 export const defaultLimits: NodeRegistryLimits = {
   nodes: 5_000,
   pods: 200_000,
@@ -24,14 +24,14 @@ export const defaultLimits: NodeRegistryLimits = {
 };
 
 export interface Taken extends Heard {
-  /** The node's state is not known: its agent is asked for it. */
+  /** Whether the agent must send the node's state, because it is unknown here. */
   readonly sendState: boolean;
 }
 
 interface Entry {
   readonly instances: Instances;
   readonly bucket: TokenBucket;
-  /** The last one that reported. */
+  /** The last instance that reported. */
   instance: string;
   heardAt: number;
   silent: boolean;
@@ -42,11 +42,11 @@ export interface BookOptions {
   readonly limits: NodeRegistryLimits;
   /** In milliseconds, monotonic. */
   readonly now: () => number;
-  /** The state of a node has changed. */
+  /** Called when the state of a node has changed. */
   readonly onChange: (node: string) => void;
 }
 
-/** What the agents have reported, for as long as it is valid. */
+/** The agents' reports, while they are valid. */
 export class NodeRegistry implements NodeReports {
   readonly #options: BookOptions;
   readonly #entries = new Map<string, Entry>();
@@ -60,7 +60,7 @@ export class NodeRegistry implements NodeReports {
     return this.#entries.size;
   }
 
-  /** @throws Refusal RESOURCE_EXHAUSTED where there is no room, or the agent reports too often */
+  /** @throws ReportRefused RESOURCE_EXHAUSTED if there is no room, or the agent reports too often */
   take(report: NodeReport): Taken {
     const now = this.#options.now();
     const entry = this.#entries.get(report.node) ?? this.#enter(report, now);
@@ -73,7 +73,7 @@ export class NodeRegistry implements NodeReports {
     return { ...heard, sendState: entry.state === undefined };
   }
 
-  /** Nodes whose agent has reported, and has fallen silent; until they are forgotten. */
+  /** Number of nodes whose agent has fallen silent and is not forgotten yet. */
   get silent(): number {
     return [...this.#entries.values()].filter((entry) => entry.silent).length;
   }
@@ -89,7 +89,7 @@ export class NodeRegistry implements NodeReports {
     }
   }
 
-  /** Reports those that have fallen silent, and forgets them later; to be called periodically. */
+  /** Reports agents that have fallen silent, and later forgets them. Call periodically. */
   removeStale(): void {
     const { now, limits, onChange } = this.#options;
     for (const [node, entry] of this.#entries) {
@@ -128,7 +128,7 @@ export class NodeRegistry implements NodeReports {
     }
   }
 
-  /** Nothing is known of a new instance except what it reports. */
+  /** Nothing is known about a new instance except what it reports. */
   #update(
     entry: Entry,
     { node, instance }: NodeReport,
@@ -170,7 +170,7 @@ interface Instance {
 interface Heard {
   /** No newer report of this instance has arrived, so its state counts. */
   readonly newest: boolean;
-  /** Those that were not counted before. */
+  /** Access events that were not counted before. */
   readonly hits: readonly ReportedAccessEvent[];
   /** How many more the agent dropped. */
   readonly dropped: number;
@@ -180,7 +180,7 @@ interface Heard {
 /** A late report of the previous instance must not be counted again; older ones no longer arrive. */
 const mostInstances = 4;
 
-/** The last few starts of one node's agent. Reports arrive at least once; their numbers tell repeats. */
+/** The last few starts of one node's agent. Reports may arrive more than once; their numbers reveal repeats. */
 class Instances {
   readonly #known = new BoundedMap<string, Instance>(mostInstances);
 

@@ -5,40 +5,40 @@ import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { ReportRefused } from './read-report.ts';
 
-/** Which node an agent runs on, by the service-account token of its pod. */
+/** Identifies an agent's node by the service account token of its pod. */
 export interface NodeTokens {
   /**
    * The name of the node.
    * @param peer address from which the token came
-   * @throws Refusal UNAUTHENTICATED for what is no token of an agent, RESOURCE_EXHAUSTED, UNAVAILABLE
+   * @throws ReportRefused UNAUTHENTICATED for anything but an agent's token, RESOURCE_EXHAUSTED, UNAVAILABLE
    */
   nodeOf(token: string, peer: string): Promise<string>;
 }
 
 export interface NodeTokensOptions {
   readonly client: KubeClient;
-  /** The operator's own, where the agents are, too. */
+  /** The operator's own, where the agents run as well. */
   readonly namespace: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** In milliseconds, monotonic. */
   readonly now?: () => number;
-  /** How many token reviews are sent. */
+  /** Rate limit of token reviews. */
   readonly rate?: BucketSize;
 }
 
 const most = 10_000;
 /** How long a token is accepted after its pod is gone. */
 const keptMs = 5 * 60_000;
-/** All agents of a large cluster come within a minute when another replica leads. */
+/** When another replica begins to lead, all agents of a large cluster connect within a minute. */
 const usualRate: BucketSize = { burst: 1_000, perSecond: 100 };
 /** Each agent's token is reviewed once in five minutes, so that a compromised node cannot use up the shared limit. */
 const peerRate: BucketSize = { burst: 30, perSecond: 0.5 };
 const complaints = { burst: 5, everyMs: 10_000 };
-/** What the API server signs: three parts, a few kilobytes. */
+/** The form of the API server's tokens: three parts, a few kilobytes. */
 const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
 
-/** Has the API server review each token once in five minutes. */
+/** Lets the API server review each token once in five minutes. */
 export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
   const { client, namespace, signal, now = () => performance.now() } = options;
   const log = new RateLimitedLog(options.log, complaints, now);
@@ -86,8 +86,8 @@ interface PodObject {
 }
 
 /**
- * Where the pod of a token runs, for API servers whose response does not say.
- * @throws Refusal UNAUTHENTICATED where that pod is gone or runs nowhere; KubeError when the API server does not say
+ * The node of a token's pod, for API servers whose review does not name it.
+ * @throws ReportRefused UNAUTHENTICATED if the pod is gone or on no node; KubeError if the API server cannot be asked
  */
 async function nodeOfPod(
   client: KubeClient,
@@ -106,13 +106,13 @@ function absent(error: unknown): undefined {
 
 /** The chart's service account of the agents. */
 const account = 'svc-ebpf';
-/** The audience of agents' tokens. Tokens for the API server are refused, because others see them too. */
+/** The audience of agents' tokens. Tokens for the API server are refused, because other parties see them. */
 const audience = 'svc-operator';
 const extra = 'authentication.kubernetes.io';
 
 /** The pod that a token is bound to. */
 interface TokenOwner {
-  /** Undefined before Kubernetes 1.30, which does not say. */
+  /** Undefined before Kubernetes 1.30, which does not report it. */
   readonly node: string | undefined;
   readonly pod: string;
   readonly podUid: string;
@@ -136,8 +136,8 @@ interface TokenReview {
 }
 
 /**
- * Which agent's pod a token is bound to; the API server says no once the pod is gone.
- * @throws Refusal UNAUTHENTICATED unless it is one of an agent; KubeError when the API server does not say
+ * The agent's pod that a token is bound to; the API server rejects the token once the pod is gone.
+ * @throws ReportRefused UNAUTHENTICATED unless it is an agent's token; KubeError if the API server cannot be asked
  */
 async function reviewToken(
   client: KubeClient,

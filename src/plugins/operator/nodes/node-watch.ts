@@ -23,7 +23,7 @@ export class NodeWatch {
   readonly #options: NodeWatchOptions;
   readonly #log: NodeLog;
   readonly #handles: ((node: string) => void)[] = [];
-  /** As they were last logged. */
+  /** States as last logged. */
   readonly #told = new Map<string, NodeAgentState>();
   readonly #timer: NodeJS.Timeout;
   readonly #forget: () => void;
@@ -41,7 +41,7 @@ export class NodeWatch {
     this.#handles.push(handle);
   }
 
-  /** @throws Refusal */
+  /** @throws ReportRefused */
   take(report: NodeReport): Taken {
     const taken = this.registry.take(report);
     const { metrics } = this.#options;
@@ -83,7 +83,7 @@ export class NodeWatch {
 const lines = { burst: 50, everyMs: 500 };
 const mostPods = 5;
 
-/** Reports that are logged; their number is limited however many nodes are under attack. */
+/** Log lines about nodes, limited in number however many nodes are under attack. */
 class NodeLog {
   readonly #log: RateLimitedLog;
 
@@ -137,13 +137,13 @@ function podsOf(hits: readonly ReportedAccessEvent[]): readonly string[] {
 }
 
 export interface NodeMetrics {
-  /** `ok`, or the name of a gRPC status in small letters. */
+  /** @param result `ok`, or the name of a gRPC status in lower case */
   report(result: string): void;
   hits(hits: readonly ReportedAccessEvent[]): void;
   dropped(count: number): void;
-  /** Of the nodes that report to this replica; undefined while another replica gets the reports. */
+  /** Takes the nodes that report to this replica; undefined while another replica receives the reports. */
   nodes(agents: Iterable<NodeAgentState> | undefined): void;
-  /** How many of them have fallen silent; undefined as above. */
+  /** Takes the number of silent nodes; undefined as above. */
   silent(count: number | undefined): void;
 }
 
@@ -203,7 +203,7 @@ function countBy(agents: Iterable<NodeAgentState>): ReadonlyMap<string, number> 
   return counts;
 }
 
-/** Names from later agents that are unknown here share one label value. */
+/** Names that only later agents know share one label value. */
 function labelsOf(road: string | number, outcome: string | number) {
   return {
     road: accessPaths.find((one) => road === `ROAD_${one.toUpperCase()}`) ?? 'other',

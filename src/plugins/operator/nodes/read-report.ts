@@ -3,7 +3,7 @@ import { type MeasuredMessage, measured, type Tier, tierNames } from '../../../c
 import { visitNested } from '../../../core/protobuf.ts';
 import type { NodeAgentState, ReportedPod } from '../contract.ts';
 
-/** A report within all bounds. */
+/** A report that keeps all bounds. */
 export interface NodeReport extends Pick<NodeReportMessage, 'node' | 'instance' | 'state'> {
   readonly sequence: bigint;
   readonly droppedHits: number;
@@ -13,7 +13,7 @@ export interface NodeReport extends Pick<NodeReportMessage, 'node' | 'instance' 
 export interface ReportedAccessEvent extends Pick<HitMessage, 'road' | 'outcome'> {
   readonly number: number;
   readonly count: number;
-  /** Empty if it is in no pod, or if the attack path reads all memory. */
+  /** Empty if the target is in no pod, or if the attack path reads all memory. */
   readonly targetPod: string;
 }
 
@@ -22,7 +22,7 @@ export type Decode = (bytes: Buffer) => NodeReportMessage;
 const nodeName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const longestInstance = 128;
 
-/** @throws Refusal INVALID_ARGUMENT when it exceeds a bound or cannot be read */
+/** @throws ReportRefused INVALID_ARGUMENT if the report exceeds a bound or cannot be decoded */
 export function readReport(bytes: Buffer, decode: Decode): NodeReport {
   const message = decoded(bytes, decode);
   const { node, instance, state } = message;
@@ -36,7 +36,7 @@ export function readReport(bytes: Buffer, decode: Decode): NodeReport {
   return { node, instance, state, sequence, droppedHits, hits: ascending(message.hits.map(hitOf)) };
 }
 
-/** Errors of the decoder quote nothing of the report. */
+/** The decoder's errors quote nothing from the report, so they may be passed on. */
 function decoded(bytes: Buffer, decode: Decode): NodeReportMessage {
   try {
     checkShape(bytes);
@@ -58,7 +58,7 @@ function ascending(hits: readonly ReportedAccessEvent[]): readonly ReportedAcces
   return hits;
 }
 
-/** Beyond that an instance would have to run for thousands of years. */
+/** To exceed this, an instance would have to run for thousands of years. */
 function whole(name: string, text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw invalid(`${name}: at most ${Number.MAX_SAFE_INTEGER}`);
@@ -67,15 +67,15 @@ function whole(name: string, text: string): number {
 
 const longestReport = 1_048_576;
 
-/** What a message of that kind holds, by field number. */
+/** The bounded parts of a message, by field number. */
 interface Shape {
   readonly [number: number]: Shape | undefined;
-  /** How many a report contains, and how many it may. */
+  /** How many of these messages a report may contain. */
   readonly most?: number;
   readonly name?: string;
 }
 
-/** Bounds of the schema, where it has them; the others are far above what an agent sends. */
+/** The schema's bounds; where it has none, bounds far above what an agent sends. */
 const report: Shape = {
   7: {
     ...{ name: 'state', most: 1 },
@@ -91,7 +91,7 @@ const report: Shape = {
 
 /**
  * Checks a report before it is decoded: a megabyte of empty messages would decode to a hundred megabytes.
- * @throws Refusal INVALID_ARGUMENT beyond a bound; ProtobufError when it cannot be read
+ * @throws ReportRefused INVALID_ARGUMENT beyond a bound; ProtobufError if it cannot be parsed
  */
 function checkShape(bytes: Uint8Array): void {
   if (bytes.length > longestReport) throw invalid(`a report has at most ${longestReport} bytes`);
@@ -110,8 +110,8 @@ function checkShape(bytes: Uint8Array): void {
 }
 
 /**
- * proto/svc/operator/v1 as loadProtoService reads it: 64-bit numbers are decimal text, names of enums text, unknown
- * ones a number. An absent message is null.
+ * proto/svc/operator/v1 as loadProtoService decodes it: 64-bit numbers are decimal text, enum values names, or numbers
+ * if unknown. An absent message is null.
  */
 export interface NodeReportMessage {
   readonly node: string;
@@ -153,7 +153,7 @@ export interface NodeReportReply {
   readonly minIntervalMs: number;
 }
 
-/** A wrapper chooses it. */
+/** The wrapper chooses the text. */
 const longestVersion = 64;
 
 interface WrapperMessage extends MeasuredMessage {
@@ -165,7 +165,7 @@ function measuredOf(message: WrapperMessage): ReportedPod['reports'][number] {
   return { wrapperVersion: message.wrapperVersion.slice(0, longestVersion), ...measured(message) };
 }
 
-/** Why a report is refused; the agent gets both. */
+/** Why a report is refused; the agent gets status and message. */
 export class ReportRefused extends Error {
   override readonly name = 'Refusal';
   readonly status: GrpcStatus;
@@ -186,10 +186,10 @@ const tierOf: ReadonlyMap<unknown, Tier> = new Map(
 /** A tier that is missing or from a later version counts as no protection. */
 const noTier: Tier = 4;
 
-/** Bound of the schema. */
+/** The schema's bound. */
 const longestReason = 500;
 
-/** What a node's agent enforces, for whom, and why nothing better. */
+/** What a node's agent enforces, for which pods, and why no higher tier. */
 export function reportedState(node: string, message: NodeStateMessage): NodeAgentState {
   const tier = tierOf.get(message.tier) ?? noTier;
   return {
@@ -210,7 +210,7 @@ function passedOverOf(messages: NodeStateMessage['passedOver']): NodeAgentState[
   return [...reasons].map(([tier, reason]) => ({ tier, reason })).sort((a, b) => a.tier - b.tier);
 }
 
-/** Without half a surrogate pair: the API server would store a different text. */
+/** Well-formed, because the API server would store half a surrogate pair as a different text. */
 const clipped = (text: string): string => text.slice(0, longestReason).toWellFormed();
 
 /** Processes that belong to no pod are left out. */

@@ -25,7 +25,7 @@ export interface AnswerParts {
 const msForNode = 4;
 const longestInterval = 60_000;
 
-/** Answers reports in the order that the schema defines: who leads, whether it can be read, who may send it. */
+/** Checks reports in the order that the schema defines: leadership, form, caller. */
 export function createAnswer(parts: AnswerParts): ReportHandler {
   const { metrics, log } = parts;
   return async (bytes, decode, caller) => {
@@ -50,7 +50,7 @@ async function answered(
   checkLeads(leadership);
   const report = readReport(bytes, decode);
   await checkCaller(caller, report.node, tokens);
-  // another may lead by now
+  // another replica may lead by now
   checkLeads(leadership);
   const { acceptedHit, sendState } = watch.take(report);
   const minIntervalMs = Math.min(longestInterval, watch.registry.size * msForNode);
@@ -62,10 +62,10 @@ function checkLeads({ leading }: Leadership): void {
 }
 
 /**
- * Lets an agent report for its own node: by a certificate that names it, or by the one that all agents have and the
- * token of its pod, so that a compromised node cannot speak for another. A connection may outlive the certificate that
- * opened it.
- * @throws Refusal
+ * An agent may report for its own node only, so that a compromised node cannot speak for another. It proves its node by
+ * a certificate that names the node, or by the certificate that all agents share and the token of its pod. Expiry is
+ * checked too, because a connection may outlive the certificate that opened it.
+ * @throws ReportRefused
  */
 async function checkCaller(
   { names, expires, token, peer }: Caller,
@@ -88,7 +88,7 @@ async function checkCaller(
 
 const agents = 'svc://node-agent';
 
-/** `TYPE:value`, where a value with odd characters is a JSON text. */
+/** `TYPE:value`; a value with unusual characters is written as a JSON string. */
 const alternativeName = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 
 /**
@@ -101,7 +101,7 @@ export function ownerOf(names: string | undefined, node: string): 'node' | 'agen
   return uris.includes(agents) ? 'agent' : undefined;
 }
 
-/** A name in quotes stays in them, whatever it holds: one that looks like several entries is none of ours. */
+/** A quoted name keeps its quotes, so a name that looks like several entries never equals one of ours. */
 function urisOf(names: string): readonly string[] {
   const all = [...names.matchAll(alternativeName)];
   return all.filter(([, type]) => type === 'URI').map(([, , value = '']) => value);
@@ -113,13 +113,13 @@ interface Caller {
   /** Names of the certificate, as Node writes them. */
   readonly names: string | undefined;
   readonly expires: Date;
-  /** Of its pod, as it came; undefined where it shows none. */
+  /** The token of its pod, as received; undefined if it sent none. */
   readonly token: string | undefined;
-  /** Its address, without the port. */
+  /** The peer's address, without the port. */
   readonly peer: string;
 }
 
-/** Rejects with a Refusal. */
+/** Rejects with ReportRefused. */
 type ReportHandler = (bytes: Buffer, decode: Decode, caller: Caller) => Promise<NodeReportReply>;
 
 export interface GrpcEndpoint {
@@ -130,8 +130,8 @@ export interface GrpcEndpoint {
 }
 
 /**
- * Longer ones than the schema allows are read too, so that they can be answered as the schema says: gRPC would refuse
- * them as too large, and the agent would retry forever.
+ * Receives longer reports than the schema allows, to answer them as the schema says: gRPC itself would refuse them as
+ * too large, and the agent would retry forever.
  */
 const limits = {
   'grpc.max_receive_message_length': 4 * 1_048_576,

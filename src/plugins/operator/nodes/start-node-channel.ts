@@ -28,21 +28,21 @@ export interface NodeChannelOptions {
 }
 
 export interface NodeChannel extends NodeReports {
-  /** Called with the name of a node whose state has changed or is no longer known; it must not throw. */
+  /** Called with the name of a node whose state has changed or become unknown; must not throw. */
   onChange(handle: (node: string) => void): void;
-  /** Where it listens, with the actual port. */
+  /** The address that it listens on, with the actual port. */
   readonly address: string;
   /** Resolves when the signal was aborted and all connections have ended; never rejects. */
   readonly closed: Promise<void>;
 }
 
 const condition = 'node-channel-certificates';
-/** Time for responses to leave; requests in progress are answered at once. */
+/** Time to send responses; requests in progress are answered at once. */
 const graceMs = 2_000;
 
 /**
- * Takes the reports of node agents while this replica leads.
- * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error when the certificates do not fit
+ * Receives the reports of node agents while this replica leads.
+ * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error if the certificates do not match
  */
 export async function startNodeChannel(options: NodeChannelOptions): Promise<NodeChannel> {
   const { address, certificates, leadership, tokens, log, signal, now = () => performance.now() } = options;
@@ -62,7 +62,7 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   };
 }
 
-/** Agents reconnect, so that no connection stays whose certificate would be refused now. */
+/** Retires connections, so that none stays whose certificate would be refused now; agents reconnect. */
 function renew(listener: TlsListener, endpoint: GrpcEndpoint, options: NodeChannelOptions): void {
   const { signal, log, health } = options;
   if (signal.aborted) return;
@@ -90,7 +90,7 @@ async function ended(
   await closed;
 }
 
-/** Each agent has one, and the registry holds 5,000 nodes at most. */
+/** Each agent has one connection, and the registry holds at most 5,000 nodes. */
 const mostConnections = 6_000;
 const handshakeTimeout = 10_000;
 const minVersion = 'TLSv1.2';
@@ -98,15 +98,15 @@ const minVersion = 'TLSv1.2';
 interface TlsListener {
   /** With the actual port. */
   readonly address: string;
-  /** New connections get the certificates as they are now. @throws Error and changes nothing when they do not fit */
+  /** Uses the current certificates for new connections. @throws Error, without any change, if they do not match */
   renew(): void;
-  /** Accepts no more connections. Resolves when the existing ones have ended; they are cut after `graceMs`. */
+  /** Stops accepting. Resolves when the existing connections have ended; they are cut after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
  * Accepts connections with a certificate of the agents' authorities.
- * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error when the certificates do not fit
+ * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error if the certificates do not match
  */
 async function listenForNodes(
   at: ListenAddress,
@@ -144,7 +144,7 @@ async function listenForNodes(
   };
 }
 
-/** Without authorities Node would trust those of the system. */
+/** Without authorities Node would trust the system's. */
 function materialOf(certificates: NodeCertificates) {
   const { key, cert } = certificates.current();
   const ca = certificates.clientAuthorities();

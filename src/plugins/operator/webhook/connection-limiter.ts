@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Sockets that wait before their handshake need little memory. The limit is above what any cluster opens. */
+/** Sockets that wait for their handshake need little memory. The limit is above what any cluster opens. */
 const mostQueued = 1_000;
 /** If no review was decided for this long, connections without a complete request are closed for waiting ones. */
 const stallMs = 3_000;
 /** Minimum time for a connection to send its request. */
 const turnMs = 1_500;
-/** The same if this replica had little time to read it: less than API servers wait for a response. */
+/** The same if this replica had little time to read the request; less than API servers wait for a response. */
 const busyTurnMs = 7_000;
 /** Utilization of the event loop above which a silent connection proves nothing. */
 const busyShare = 0.5;
@@ -20,7 +20,7 @@ export interface ConnectionLimiter {
   close(): void;
 }
 
-/** `unfinished`: it has not sent a complete request yet. */
+/** `unfinished`: no complete request received yet. */
 type State = 'unfinished' | 'answering' | 'idle';
 
 interface Connection {
@@ -33,7 +33,7 @@ interface Connection {
 interface Clock {
   /** In ms; monotonic. */
   now(): number;
-  /** Runs `work` once what has arrived by now has been read. */
+  /** Runs `work` once all data that has arrived by now has been read. */
   later(work: () => void): void;
   /** Share of the time since the last call in which the event loop was busy or was not scheduled: 0 to 1. */
   utilization(): number;
@@ -44,7 +44,7 @@ interface Clock {
  * handshake. While connections wait, each response asks the caller to close its connection, and connections that have
  * been idle for a while are closed. If no review is decided for some time, so are connections without a complete
  * request: silent connections must not keep the API server out. If the process itself was not scheduled, a request may
- * have arrived and not been read yet, so nothing is closed before it has been.
+ * have arrived without being read, so nothing is closed before all data has been read.
  */
 export function makeRoom(server: Server, most: number, clock = systemClock()): ConnectionLimiter {
   const { now, later } = clock;
@@ -70,7 +70,7 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const name = nameOf(request.socket);
     if (queue.size > 0) response.setHeader('connection', 'close');
-    // the next request on an idle connection
+    // for the next request on an idle connection
     become(name, 'unfinished');
     const whole = () => become(name, 'answering');
     request.once('end', whole);
@@ -126,7 +126,7 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     });
   }
 
-  /** @param forMs only those that have been in that state for this long @returns how many were closed */
+  /** @param forMs minimum time in this state @returns how many connections were closed */
   function breakOff(state: State, count: number, forMs: number): number {
     const latest = now() - forMs;
     const found = [...connections]
@@ -169,7 +169,7 @@ function systemClock(): Clock {
   };
 }
 
-/** The same for a socket and for its TLS socket. */
+/** Equal for a socket and its TLS socket. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

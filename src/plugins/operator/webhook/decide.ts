@@ -36,21 +36,23 @@ export interface DecideDeps {
   readonly indexes: ConfigIndexes;
   readonly defaults: InjectionDefaults;
   readonly images: ImageCommands;
-  /** Where the operator itself is. */
+  /** The operator's own. */
   readonly namespace: string;
-  /** Of the API server, as of now. */
+  /** Whether the API server currently supports native sidecars. */
   readonly nativeSidecars: () => boolean;
-  /** Whether the config map with authorities in this namespace belongs to somebody else; undefined: there are none. */
+  /**
+   * Whether a namespace's config map with authorities belongs to somebody else; undefined if there are no authorities.
+   */
   readonly hasForeignAuthorities: ((namespace: string) => boolean) | undefined;
 }
 
-/** The part of the request's time that image lookups may take. */
+/** The part of the request's time that waiting, such as for image lookups, may take. */
 export interface ReviewLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Never rejects. Any failure denies the pod, because it would start without its protection. */
+/** Never rejects. Any failure denies the pod, which would otherwise start unprotected. */
 export async function decide(
   request: AdmissionRequest,
   deps: DecideDeps,
@@ -71,7 +73,7 @@ async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Revi
   }
 }
 
-/** The webhook's configuration excludes these too, but it may have been changed. */
+/** The webhook's configuration excludes these as well, but may have been changed. */
 function exempted({ operation, namespace }: AdmissionRequest, deps: DecideDeps): Decision | undefined {
   if (operation !== 'CREATE') return { kind: 'skip', reason: `the operation is ${operation}` };
   if (isExempt(namespace, deps.namespace))
@@ -103,7 +105,7 @@ async function decideProtected(
   return decideInjection(request, resolution.plan, labels, deps, limits);
 }
 
-/** If the pod would be denied, the object that it lacks may have been created together with it. */
+/** Reads configurations again before denying a pod: the missing object may have been created together with it. */
 async function resolved(
   request: AdmissionRequest,
   namespaceLabels: Readonly<Record<string, string>>,
@@ -166,7 +168,7 @@ export function newCallerKeys(): CallerKeys {
 const mostErrors = 50;
 const longestError = 2_000;
 
-/** Bounds number and length of the errors: the author of a pod can cause as many and as long ones as they like. */
+/** Bounds number and length of the errors, which the author of a pod controls. */
 function boundedErrors(errors: readonly string[]): readonly string[] {
   const told = errors.slice(0, mostErrors).map(clipped);
   const left = errors.length - told.length;
@@ -177,21 +179,21 @@ function clipped(text: string): string {
   return text.length <= longestError ? text : `${text.slice(0, longestError)}…`;
 }
 
-/** From one pod to the other, empty where they are equal (RFC 6902). */
+/** JSON patch (RFC 6902) from one pod to the other; empty if they are equal. */
 export function patchBetween(before: Pod, after: Pod): Operation[] {
   return createPatch(before, after, wholeArrays);
 }
 
-/** The shortest edit of an array costs the square of its length, so an array that differs is replaced as a whole. */
+/** Replaces differing arrays as a whole: finding the shortest edit takes time quadratic in their length. */
 function wholeArrays(before: unknown, after: unknown, at: { toString(): string }): Operation[] | undefined {
   if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
   return isDeepStrictEqual(before, after) ? [] : [{ op: 'replace', path: at.toString(), value: after }];
 }
 
 /**
- * Commands and users of the pod's images. If a registry does not respond in time the pod is denied, even if only the user
- * is needed: the protection of a pod must not depend on the speed of a registry. If a registry responds without naming the
- * user, the pod goes without the lock on its memory.
+ * Commands and users of the pod's images. If a registry does not respond in time the pod is denied, even if only the
+ * user is needed: protection must not depend on a registry's speed. If a registry responds without naming the user, the
+ * pod runs without locked memory.
  * @throws ImageLookupError
  */
 async function lookUpImages(
@@ -217,8 +219,8 @@ interface Namespace {
 }
 
 /**
- * Labels of a namespace. If it has just been created, the API server is asked.
- * @throws KubeError when that fails
+ * Labels of a namespace, from the API server if the namespace has just been created.
+ * @throws KubeError if the API server cannot be asked
  */
 async function labelsOf(
   name: string,
@@ -234,7 +236,7 @@ async function labelsOf(
 
 const enforceLabel = 'pod-security.kubernetes.io/enforce';
 
-/** The level that a namespace enforces, if any. */
+/** The level that a namespace enforces; `privileged` if none. */
 function podSecurityOf(labels: Labels): PodSecurityLevel {
   const named = labels[enforceLabel];
   // the API server treats an unknown level as the strictest
@@ -243,16 +245,16 @@ function podSecurityOf(labels: Labels): PodSecurityLevel {
     : (podSecurityLevels.find((level) => level === named) ?? 'restricted');
 }
 
-/** The decision about a pod that is to be created. */
+/** The decision about a new pod. */
 export type Decision =
   /** The pod does not ask for protection. */
   | { readonly kind: 'skip'; readonly reason: string }
   | {
       readonly kind: 'inject';
-      /** Changes the pod into the one that is to run (RFC 6902); not empty. */
+      /** JSON patch (RFC 6902) that protects the pod; not empty. */
       readonly patch: readonly Operation[];
       readonly warnings: readonly string[];
       readonly serviceConfig: string | undefined;
     }
-  /** It would not be protected as requested: every reason, one sentence each. */
+  /** The pod would not be protected as requested; one sentence for each reason. */
   | { readonly kind: 'deny'; readonly code: 400 | 403 | 500 | 503; readonly errors: readonly string[] };

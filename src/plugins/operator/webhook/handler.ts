@@ -19,14 +19,14 @@ export interface HandlerOptions {
   readonly decide: (request: AdmissionRequest, limits: ReviewLimits) => Promise<Decision>;
   readonly metrics: WebhookMetrics;
   readonly log: Logger;
-  /** How long a review may take, in ms, whatever its caller says; default: 10 s. */
+  /** Maximum time of a review, in ms, whatever its caller says; default: 10 s. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Where the API server posts its reviews. */
 export const webhookPath = '/mutate';
 
-/** Of all reviews that are being read or decided. Most have some 10 KiB, and need several times that. */
+/** Bytes of all reviews being read or decided. Most have about 10 KiB, and need several times as much memory. */
 const mostHeld = 4 * 1024 * 1024;
 
 /** Answers one request; never rejects, whatever a caller sends. */
@@ -76,14 +76,14 @@ async function answerReview(
   if (typeof review === 'string') return respondText(response, 400, review);
   const decision = await options.decide(review, time.left());
   const answered = writeReview(responseFor(review.uid, decision));
-  // the caller is gone, and has refused the pod
+  // the caller has disconnected, and thus refused the pod
   if (request.socket.destroyed) return;
   options.metrics.answered(decision, performance.now() - began, counts(review, decision));
   tell(options.log, review, decision);
   respondText(response, 200, answered, 'application/json');
 }
 
-/** Dry runs create no pod; a pod with the wrapper was counted when it got it, before other webhooks changed it. */
+/** Dry runs create no pod; a pod that already has the wrapper was counted in an earlier review of it. */
 function counts({ dryRun, pod }: AdmissionRequest, { kind }: Decision): boolean {
   return !dryRun && (kind === 'deny' || !carriesWrapper(pod));
 }
@@ -169,22 +169,22 @@ function base64(text: string): string {
 const defaultTimeoutMs = 10_000;
 /** Reserved for the steps after the lookup of images. */
 const reservedMs = 1_000;
-/** A failed lookup reports its own reason, which says more than that the review was cut off. */
+/** Leaves a failed lookup time to report its own reason, which says more than that the review was cut off. */
 const forReasonMs = 500;
 
 /** How long the caller waits for the response to a review. */
 interface ReviewTime {
-  /** Aborted when it no longer waits. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
-  /** The remaining time for what may take long. */
+  /** The remaining time for slow steps. */
   left(): ReviewLimits;
-  /** The review has been answered. */
+  /** To be called when the review has been answered. */
   end(): void;
 }
 
 /**
- * The API server stops waiting at its timeout; this ends a little earlier, with a reason.
- * @param mostMs as the webhook is configured: a longer timeout of the caller does not extend it
+ * Ends a little before the API server's timeout, to answer with a reason.
+ * @param mostMs the webhook's configured limit, which a longer timeout of the caller does not extend
  */
 function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): ReviewTime {
   const timeoutMs = Math.max(reservedMs, Math.min(timeoutOf(url), mostMs) - reservedMs);
@@ -208,16 +208,16 @@ function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): R
   };
 }
 
-/** The API server adds `?timeout=10s`, in whole seconds. */
+/** The API server appends `?timeout=10s`, in whole seconds. */
 function timeoutOf(url: URL): number {
   const seconds = Number(/^(\d{1,2})s$/.exec(url.searchParams.get('timeout') ?? '')?.[1]);
   return seconds > 0 ? seconds * 1_000 : defaultTimeoutMs;
 }
 
 interface WebhookMetrics {
-  /** @param counts false: the pod was counted before, or is not to be */
+  /** @param counts whether to count the pod */
   answered(decision: Decision, milliseconds: number, counts: boolean): void;
-  /** A review was refused unread. */
+  /** Counts a review that was refused unread. */
   turnedAway(): void;
 }
 

@@ -8,7 +8,7 @@ export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: string;
   readonly namespace: string;
-  /** Of the object, empty where `generateName` makes it later. */
+  /** Of the object; empty if `generateName` sets it later. */
   readonly name: string;
   readonly dryRun: boolean;
   /** The requesting user, for the log. */
@@ -16,7 +16,7 @@ export interface AdmissionRequest {
   readonly pod: Pod;
 }
 
-/** @throws SvcError ADMISSION_INVALID, when a text is no AdmissionReview (v1) of a pod */
+/** @throws SvcError ADMISSION_INVALID if the text is not an AdmissionReview (v1) of a pod */
 export function readReview(text: string): AdmissionRequest {
   if (partsOf(text) > mostParts) throw invalid(`it has more than ${mostParts} objects and lists`);
   const review = parsed(text);
@@ -57,8 +57,8 @@ const mostParts = 200_000;
 const shortest = 256 * 1024;
 
 /**
- * Objects and lists at most, or 0 if the text is too short for many: each takes much more memory than its two
- * characters.
+ * Upper bound of the number of objects and lists, each of which takes much more memory than its two characters. 0 if
+ * the text is too short to matter.
  */
 function partsOf(text: string): number {
   if (text.length < shortest) return 0;
@@ -104,7 +104,7 @@ function invalid(why: string, cause?: unknown): SvcError {
   });
 }
 
-/** A pod has at most 1.5 MiB in etcd; the API server sends it once, as JSON. */
+/** A pod takes at most 1.5 MiB in etcd, and the API server sends it once, as JSON. */
 export const largestReview = 4 * 1024 * 1024;
 
 /** A body that is incomplete after this time is aborted if others wait for its memory. */
@@ -112,14 +112,14 @@ const patienceMs = 3_000;
 
 export type Body =
   | { readonly kind: 'text'; readonly text: string }
-  /** It is longer than `largestReview`. */
+  /** Longer than `largestReview`. */
   | { readonly kind: 'too long' }
-  /** There was no memory for it in time. */
+  /** No memory became free in time. */
   | { readonly kind: 'no room' }
   /** The caller disconnected or was too slow. */
   | { readonly kind: 'broken off' };
 
-/** Reads the whole body. Memory for its declared length is reserved until it is answered. */
+/** Reads the whole body. Memory for its declared length is reserved until the response. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -133,7 +133,7 @@ export async function readBody(
   if (response.closed) leave();
   else response.once('close', leave);
   const patience = setInterval(() => {
-    // what has arrived meanwhile is read first
+    // data that has arrived meanwhile is read first
     if (room.full) setImmediate(() => request.complete || request.destroy());
   }, patienceMs);
   try {
@@ -145,7 +145,7 @@ export async function readBody(
   }
 }
 
-/** Copies the chunks: each is an object, however small the pieces are that the caller sends. */
+/** Copies the chunks into one buffer: kept chunks cost an object each, however small the caller makes them. */
 async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -159,14 +159,14 @@ async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
 export type Leave = () => void;
 
 /**
- * Memory for reviews that are being read or decided, by the length of their bodies. Those that do not fit wait, unread,
- * and the smallest is admitted first, so that a few large ones, or callers that only announce large ones, do not keep
- * ordinary ones out.
+ * Memory for reviews that are being read or decided, by the length of their bodies. Reviews that do not fit wait
+ * unread, and the smallest is admitted first, so that a few large reviews, or callers that only announce large ones, do
+ * not keep ordinary ones out.
  */
 export interface ReviewMemoryLimit {
   /** Whether a review waits. */
   readonly full: boolean;
-  /** @returns undefined where the signal was aborted before there was room */
+  /** @returns undefined if the signal was aborted before there was room */
   enter(bytes: number, signal: AbortSignal): Promise<Leave | undefined>;
 }
 

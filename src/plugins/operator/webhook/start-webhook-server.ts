@@ -17,7 +17,7 @@ import { createHandler, createWebhookMetrics } from './handler.ts';
 export interface WebhookOptions extends DecideDeps {
   readonly address: ListenAddress;
   readonly certificates: OperatorCertificates;
-  /** PEM of the authorities of the API servers' certificates; undefined: every caller is accepted. */
+  /** PEM of the authorities of the API servers' client certificates; undefined accepts every caller. */
   readonly clientAuthorities: string | undefined;
   /** Of a review, in ms. */
   readonly timeoutMs: number;
@@ -75,16 +75,18 @@ const limits = {
   noDelay: true,
 } as const;
 
-/** Each API server keeps about 25. With twice as many connections, large reviews would exceed the container's memory. */
+/**
+ * Each API server keeps about 25. With twice as many connections, large reviews would exceed the container's memory.
+ */
 export const mostConnections = 48;
 /** In the kernel. */
 const listenBacklog = 1_024;
 
 export interface WebhookServer {
   readonly address: string;
-  /** New connections get this one; open ones stay as they are. */
+  /** Uses this certificate for new connections; open ones stay as they are. */
   renew(certificate: ServerCertificate): void;
-  /** Keeps serving until callers know that it is ending, and asks them to close their connections. */
+  /** Keeps serving until no new connections come, and asks callers to close theirs; see `linger` below. */
   linger(times: LingerTimes): Promise<void>;
   /** Stops accepting; resolves when the reviews in flight have been answered, or after `withinMs`. */
   drain(withinMs: number): Promise<void>;
@@ -93,11 +95,11 @@ export interface WebhookServer {
 export interface WebhookServerOptions {
   readonly certificate: ServerCertificate;
   readonly handle: ReturnType<typeof createHandler>;
-  /** PEM of the authorities of permitted callers; undefined: every caller is permitted. */
+  /** PEM of the authorities of permitted callers; undefined permits every caller. */
   readonly clientAuthorities?: string | undefined;
-  /** Called for a caller that is not permitted, with its address and Node's error for its certificate. */
+  /** Called for a rejected caller, with its address and Node's error for its certificate. */
   readonly onStranger?: (address: string | undefined, reason: string) => void;
-  /** Connections at a time. */
+  /** Limit of concurrent connections. */
   readonly most?: number;
 }
 
@@ -162,9 +164,9 @@ async function drain(server: Server, connections: Connections, withinMs: number)
 }
 
 interface LingerTimes {
-  /** In ms, as the others. */
+  /** All in ms. */
   readonly leastMs: number;
-  /** After so long without a new connection, the Service no longer sends to this replica. */
+  /** After this time without a new connection, the Service no longer sends to this replica. */
   readonly quietMs: number;
   readonly mostMs: number;
 }
@@ -176,9 +178,9 @@ interface Clock {
 }
 
 /**
- * Keeps serving until no more connections arrive. Each response asks the caller to close the connection: the next review
- * goes through the Service again, which sends it to another replica once it has removed this one. In a cluster that is slow
- * to do so, ending after a fixed time would fail reviews.
+ * Keeps serving until no more connections arrive. Each response asks the caller to close its connection: the next
+ * review goes through the Service again, and to another replica once the Service has removed this one. In a cluster
+ * that is slow to remove it, ending after a fixed time would fail reviews.
  */
 export async function linger(
   server: Pick<Server, 'on' | 'prependListener'>,
