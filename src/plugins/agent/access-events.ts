@@ -12,14 +12,14 @@ export interface AccessEventSinkParts {
   readonly metrics: Metrics;
   readonly resolver: Pick<PodResolver, 'podOfCgroup'>;
   readonly nameOf: PodWatch['nameOf'];
-  /** Tells the operator. */
+  /** Reports to the operator. */
   readonly channel: Pick<OperatorChannel, 'hit'>;
   readonly clock: Clock;
 }
 
 const linesPerSecond = 20;
 
-/** Where hits go: all to the metrics and the operator, and to the log as far as it has room for them. */
+/** Passes every access event to the metrics and the operator, and to the log within its rate limit. */
 export function createAccessEventSink({
   log,
   metrics,
@@ -59,7 +59,7 @@ function observer(
   });
 }
 
-/** A hit as the fields of a line of the log. */
+/** An access event as fields of a log line. */
 function describeAccessEvent(hit: ObservedAccessEvent, nameOf: PodWatch['nameOf']): LogFields {
   const from = nameOf(hit.source.cgroup);
   const to = nameOf(hit.target.cgroup);
@@ -74,7 +74,7 @@ function describeAccessEvent(hit: ObservedAccessEvent, nameOf: PodWatch['nameOf'
     source_uid: source.uid,
     source_pod: sourcePod,
     ...(from && { source_pod_name: from.pod, source_container: from.container }),
-    // A path to all memory has no single target.
+    // An attack path to all memory has no single target.
     ...(target.pid !== 0 && { target_pid: target.pid, target_comm: target.comm, target_pod: targetPod }),
     ...(target.pid !== 0 && to && { target_pod_name: to.pod, target_container: to.container }),
   };
@@ -83,8 +83,9 @@ function describeAccessEvent(hit: ObservedAccessEvent, nameOf: PodWatch['nameOf'
 const secondMs = 1_000;
 
 /**
- * Lets `most` lines of a second pass, and at its end says how many did not.
- * @returns how many of the lines that are asked for may be written now
+ * Lets `most` lines pass per second, and reports at the end of each second how many were held back.
+ * @param more called with the number of lines held back
+ * @returns a function that tells how many of the wanted lines may be written now
  */
 function limitedLines(
   most: number,
@@ -108,7 +109,7 @@ function limitedLines(
   };
 }
 
-/** System calls that can lead to a hit: the number on x64, then on arm64. */
+/** System calls that can cause an access event: the number on x64, then on arm64. */
 const numbers: Readonly<Record<string, readonly [x64: number, arm64: number | undefined]>> = {
   // Opening
   open: [2, undefined],
@@ -116,7 +117,7 @@ const numbers: Readonly<Record<string, readonly [x64: number, arm64: number | un
   openat: [257, 56],
   openat2: [437, 437],
   open_by_handle_at: [304, 265],
-  // Reading and writing what was opened
+  // Reading and writing opened files
   read: [0, 63],
   write: [1, 64],
   pread64: [17, 67],
@@ -150,15 +151,14 @@ const names: Readonly<Record<Architecture, ReadonlyMap<number, string>>> = {
   ),
 };
 
-/** Undefined for a number that is none of those, and on other architectures. */
+/** Undefined for other numbers, and on other architectures. */
 export function syscallName(number: number, arch: string = process.arch): string | undefined {
   return arch === 'x64' || arch === 'arm64' ? names[arch].get(number) : undefined;
 }
 
 interface Clock {
-  /** Nanoseconds since boot as nanoseconds since 1970, to 10 ms; follows when the node's clock is set. */
+  /** Converts nanoseconds since boot to nanoseconds since 1970, to 10 ms; follows changes of the node's clock. */
   wallTime(sinceBoot: bigint): bigint;
-  /** Runs it once, later. */
   after(milliseconds: number, run: () => void): void;
 }
 
@@ -167,14 +167,14 @@ export interface TimeSources {
   readonly wall: () => number;
   /** Nanoseconds since boot. */
   readonly boot: () => bigint;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly steady: () => number;
 }
 
 const system: TimeSources = { wall: Date.now, boot: bootTime, steady: () => performance.now() };
 
 const lookEveryMs = 1_000;
-/** The readings are coarse: smaller differences would make hits that follow each other change places. */
+/** The readings are coarse: following smaller differences could reverse the order of consecutive access events. */
 const jitter = 50_000_000n;
 
 export function createClock({ wall, boot, steady }: TimeSources = system): Clock {

@@ -33,7 +33,6 @@ const condition = 'guard';
 
 const refusals: readonly (string | undefined)[] = ['EACCES', 'EPERM', 'EROFS'];
 
-/** The node agent. */
 export const agent: Component<AgentSettings> = {
   name: 'agent',
   settings: agentSettings,
@@ -42,8 +41,8 @@ export const agent: Component<AgentSettings> = {
 };
 
 /**
- * Begins to guard this node. The socket comes first: another agent that answers there ends this one before it has
- * touched any program.
+ * Starts to guard this node. The socket comes first: if another agent answers there, this one ends before it touches
+ * any program.
  */
 export async function startAgent(
   config: AgentConfig,
@@ -97,7 +96,7 @@ export async function startAgent(
   };
 }
 
-/** An agent that may not make its socket says so in `/readyz`, and is there to be asked; nobody registers with it. */
+/** An agent that cannot create its socket keeps running and shows the reason in `/readyz`; nobody can register. */
 async function registrationOr(
   options: RegistrationOptions,
   health: ComponentDeps['health'],
@@ -138,7 +137,7 @@ function guardOf(config: AgentConfig, { log, metrics, health }: ComponentDeps): 
   return guard;
 }
 
-/** For the start-up line: which tier the host gave, and why not a higher one. */
+/** For the start-up line: the tier in force, and why no higher one. */
 function factsOf({ tier = 4, enforcing, reason, passedOver }: GuardStatus): Record<string, string> {
   const why = describePassedOver(passedOver);
   return {
@@ -150,7 +149,7 @@ function factsOf({ tier = 4, enforcing, reason, passedOver }: GuardStatus): Reco
   };
 }
 
-/** The operator that settings name which `operatorRules` find no fault with. */
+/** The operator from settings that have passed `operatorRules`. */
 export function operatorOf(settings: ResolvedOperatorSettings): Operator {
   const { operatorAddr, operatorTlsCert, operatorTlsKey, operatorTlsCa, operatorToken } = settings;
   if (operatorAddr === undefined) return {};
@@ -160,7 +159,7 @@ export function operatorOf(settings: ResolvedOperatorSettings): Operator {
   return { address: operatorAddr, tls: { certPath, keyPath, caPath }, tokenPath: operatorToken };
 }
 
-/** Tells `/readyz` which tier is in force, and why that is not enough where it is not. */
+/** Shows in `/readyz` which tier is in force, and why it does not suffice if so. */
 export function showStatus(health: Health, status: GuardStatus, requireEnforcement: boolean): void {
   health.fact('tier', status.tier ?? 0);
   health.fact('mechanism', status.tier === undefined ? 'undecided' : tierNames[status.tier]);
@@ -213,7 +212,7 @@ export function createGuardMetrics(metrics: Metrics): GuardMetrics {
 
 type PodOf = (process: ProtectedProcess) => string | undefined;
 
-/** The report on this node for the operator, composed on request. */
+/** Composes the operator's report on this node, on request. */
 export function createNodeState(
   { enforce }: { readonly enforce: boolean },
   guard: Guard,
@@ -238,7 +237,7 @@ export function createNodeState(
   };
 }
 
-/** A process stays in its pod: its cgroup is read once, not for every report on thousands of processes. */
+/** A process stays in its pod, so its cgroup is read only once, not for each report on thousands of processes. */
 export function rememberPods(find: PodOf): (processes: readonly ProtectedProcess[]) => PodOf {
   let known = new Map<string, string | undefined>();
   return (processes) => {
@@ -254,20 +253,22 @@ export function rememberPods(find: PodOf): (processes: readonly ProtectedProcess
 }
 
 export interface PodSources {
-  /** All that are protected, themselves or by their parents. */
+  /** All processes protected by registration or inheritance. */
   readonly processes: readonly ProtectedProcess[];
-  /** Those of them that registered themselves. */
+  /** The processes that registered themselves. */
   readonly registered: readonly ProtectedProcess[];
   readonly reports: readonly ProtectionReport[];
-  /** The pods on this node that are to be protected by their label. */
+  /** The pods on this node whose label asks for protection. */
   readonly labelled: readonly { readonly uid: string; readonly uncovered: string | undefined }[];
-  /** Why not all of a pod's processes are covered, by its UID; labelled or not. */
+  /** Why not all processes of a pod are covered, by the pod's UID; labelled or not. */
   readonly crowded: ReadonlyMap<string, string>;
-  /** UID of the pod that a process is in. */
+  /** UID of a process's pod. */
   readonly podOf: (process: ProtectedProcess) => string | undefined;
 }
 
-/** Groups by pod, labelled pods without a listed process included; wrappers come before what they started. */
+/**
+ * Groups by pod, including labelled pods without a listed process; wrappers come before processes that they started.
+ */
 export function reportedPods(sources: PodSources): PodMeasurement[] {
   const { processes, registered, reports, labelled, crowded, podOf } = sources;
   const own = new Set(registered.map(processKey));

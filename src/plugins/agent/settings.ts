@@ -15,12 +15,12 @@ import {
 } from '../../core/settings/setting.ts';
 import type { OperatorAddress } from './operator/contract.ts';
 
-/** `sun_path` without its NUL, and without the suffix under which a socket is made before it is put in place. */
+/** `sun_path` without its NUL, less the length of the temporary name under which the socket is created. */
 const longestSocketPath = 90;
 
 const expects = 'host:port such as svc-operator.svc-system.svc:8199, 10.0.0.1:8199 or [fd00::1]:8199';
 
-/** Where the operator is and how the agent shows who it is; without an address the agent works alone. */
+/** The operator's address and the agent's identity; without an address the agent works alone. */
 export const operatorSettings = {
   operatorAddr: {
     variable: 'SVC_OPERATOR_ADDR',
@@ -152,7 +152,7 @@ function socketPath(): Parser<string> {
   return { expects, parse };
 }
 
-/** A tier that programs can have. */
+/** A tier with programs. */
 function tier(): Parser<Tier> {
   const { parse } = integer(1, 3);
   const expects = '1, 2 or 3';
@@ -161,7 +161,7 @@ function tier(): Parser<Tier> {
 
 export type ResolvedOperatorSettings = Resolved<typeof operatorSettings>;
 
-/** Where the operator is: a host that can be connected to, and its port. */
+/** The operator's host and port, both usable as a target. */
 function operatorAddress(): Parser<OperatorAddress> {
   return { expects, parse };
 }
@@ -182,8 +182,8 @@ function addressIn(text: string): ListenAddress {
 const tlsFiles: readonly TlsFile[] = ['operatorTlsCert', 'operatorTlsKey', 'operatorTlsCa'];
 
 /**
- * An operator is spoken to over mutual TLS or not at all; a token is for certificates that do not name the node. The files
- * themselves are not looked at: their secret may be mounted before the operator has filled it.
+ * The agent talks to the operator over mutual TLS or not at all; a token is for certificates that do not name the node.
+ * The files are not read here: their Secret may be mounted before the operator has filled it.
  */
 export const operatorRules: readonly Rule<ResolvedOperatorSettings>[] = [
   ...tlsFiles.map(required),

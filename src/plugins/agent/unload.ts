@@ -3,7 +3,7 @@ import { markUnloaded, unpinAll } from './guard/program-set.ts';
 import { agent } from './index.ts';
 
 /**
- * Takes the agent's programs and tables off this node: nothing is guarded any more. An agent that runs keeps its own
+ * Removes the agent's programs and tables from this node, which ends its protection. A running agent keeps its programs
  * attached until it ends.
  * @returns what was done, as a sentence
  * @throws SvcError CONFIG_INVALID

@@ -2,93 +2,98 @@ import type { AccessEvent } from '../../../core/protection/bpf-layouts.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Preemption } from './preemption.ts';
 
-/** What guards the protected processes of this node, whatever mechanism is in force. */
+/** Guards the protected processes of this node, independent of the mechanism in force. */
 export interface Guard {
   readonly status: GuardStatus;
   /** Called at each change of the status. */
   onStatus(listener: (status: GuardStatus) => void): void;
   /**
-   * Covers a process with all its threads, and what it forks from now on; the descendants that it has already, too.
-   * Done when this returns; harmless when repeated.
-   * @param pid as the agent's PID namespace numbers it
+   * Covers a process with all its threads, its existing descendants and everything that it forks from now on. Done when
+   * this returns; may be repeated.
+   * @param pid in the agent's PID namespace
    * @throws SvcError PROCESS_GONE; GUARD_FULL, GUARD_SHARE_FULL (exit 71); PROTECTION_UNSETTLED (exit 69)
    */
   protect(pid: number): ProcessFacts;
   /**
-   * The same, done when it resolves: the agent does other work in between.
-   * @throws what `protect` throws; the signal's reason, with some of them covered
+   * As `protect`, in steps between which the agent does other work; done when it resolves.
+   * @throws what `protect` throws; the signal's reason, with part of the processes covered
    */
   protectInTurns(pid: number, signal: AbortSignal): Promise<ProcessFacts>;
-  /** The same facts without a change. Undefined for a process that is not there. */
+  /** The facts that `protect` returns, without covering anything. Undefined if the process does not exist. */
   inspect(pid: number): ProcessFacts | undefined;
   /**
-   * Covers every process in a cgroup (v2) and below it, present and future. Those that are in it already want
-   * `protect` besides: only then do they stay covered wherever they are moved. While no programs are in force it is
-   * remembered, and covered when some are.
+   * Covers every present and future process in a cgroup (v2) and below it. Processes already in it also need `protect`
+   * to stay covered when they are moved elsewhere. While no programs are in force, the cgroup is remembered and covered
+   * later.
    * @throws SvcError GUARD_FULL
    */
   protectCgroup(id: bigint): void;
   releaseCgroup(id: bigint): void;
-  /** Ids of the cgroups in the kernel's table, those of an earlier agent too; none while no programs are in force. */
+  /** Ids of the cgroups in the kernel's table, including an earlier agent's; none while no programs are in force. */
   cgroups(): readonly bigint[];
   /**
-   * Those of them, and below them, that had more processes at a time than the table keeps for one: the processes beyond
-   * are covered by the cgroup, as long as they stay in it.
+   * Ids of covered cgroups, and of cgroups below them, that had more processes at a time than the table holds for one.
+   * The excess processes are covered by their cgroup, while they stay in it.
    */
   crowded(): readonly bigint[];
-  /** Called when these are others. */
+  /** Called when the result of `crowded` changes. */
   onCrowded(listener: (cgroups: readonly bigint[]) => void): void;
   /**
-   * Only this process, and others of its pod for which the same is asked, open the files of a volume (a tmpfs) from now
-   * on, for as long as one of them lives. Nobody inherits that. Without programs in force nothing is done.
-   * @param descriptor of the agent's own, of anything in the volume
-   * @throws SvcError PROCESS_GONE, GUARD_FULL; Error where the volume cannot be told from others
+   * From now on only this process, and other processes of its pod for which this is called, may open the files of a
+   * volume (a tmpfs), while one of them lives. Children do not inherit the right. Does nothing without programs in
+   * force.
+   * @param descriptor of this agent, of anything in the volume
+   * @throws SvcError PROCESS_GONE, GUARD_FULL; Error if the volume cannot be distinguished from others
    */
   guardToken(pid: number, descriptor: number): void;
-  /** This process opens all of them. */
+  /** Lets this process open the files of all guarded volumes. */
   keepTokens(pid: number): void;
-  /** How many volumes are guarded, those of an earlier agent included. */
+  /** Number of guarded volumes, including an earlier agent's. */
   guardedTokens(): number;
-  /** All processes that are registered or inherit it; those that only their cgroup covers are not listed. */
+  /**
+   * All processes that are covered themselves, by registration or inheritance; not those covered by their cgroup only.
+   */
   processes(): readonly ProtectedProcess[];
-  /** Called for hits on processes that are no decoys, in order; equal ones that came together are one call. */
+  /**
+   * Called for access events on processes other than decoys, in order; one call for equal events that come together.
+   */
   onHit(listener: AccessEventListener): void;
-  /** Lets go of everything in this process; what is pinned goes on guarding. */
+  /** Releases everything in this process; pinned programs keep enforcing. */
   close(): Promise<void>;
 }
 
-/** @param hit the first of them */
+/** @param hit the first of the equal events */
 export type AccessEventListener = (hit: AccessEvent, times: Times) => void;
 
-/** How often something came that differs in nothing but its time. */
+/** How often an event occurred that is equal except for its time. */
 export interface Times {
   readonly count: number;
-  /** Of the last one, in nanoseconds since boot. */
+  /** Time of the last occurrence, in nanoseconds since boot. */
   readonly last: bigint;
 }
 
 export interface GuardStatus {
   /** Undefined until a canary has decided. */
   readonly tier: Tier | undefined;
-  /** Reads by others are denied, or their readers killed. */
+  /** Whether reads by others are denied, or the readers killed. */
   readonly enforcing: boolean;
-  /** Why it does not enforce, as a sentence; empty when it does. */
+  /** Why the guard does not enforce, as a sentence; empty if it does. */
   readonly reason: string;
-  /** Why no higher tier is in force, highest first; the tier in force itself comes last where it lacks something. */
+  /** Why no higher tier is in force, highest first; ends with the tier in force if that one lacks something. */
   readonly passedOver: readonly { readonly tier: Tier; readonly reason: string }[];
 }
 
 export interface ProcessFacts {
   readonly pid: number;
-  /** Nanoseconds since boot; with the PID it names the process for good. */
+  /** Nanoseconds since boot; identifies the process together with the PID. */
   readonly start: bigint;
-  /** Id of its cgroup (v2). */
+  /** Id of the process's cgroup (v2). */
   readonly cgroup: bigint;
-  /** A debugger is attached, at the time when this is read. */
+  /** Whether a debugger is attached, evaluated when this is read. */
   readonly traced: boolean;
-  /** Somebody else opened its environment or memory before it was covered, or may have: the agent was not there. */
+  /** Whether another process opened its environment or memory before it was covered, or may have without an agent. */
   readonly openedBefore: boolean;
-  /** It is covered, itself or by its parents or its cgroup. */
+  /** Whether the process is covered: itself, by inheritance, or by its cgroup. */
   readonly covered: boolean;
 }
 

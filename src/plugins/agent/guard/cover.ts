@@ -9,7 +9,7 @@ import type { ProgramSet } from './program-set.ts';
 const { E2BIG } = constants.errno;
 
 /**
- * Covers a process and the descendants that it has; those that come later inherit.
+ * Covers a process and its existing descendants; later ones inherit.
  * @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED
  */
 export function coverProcess(set: ProgramSet, pid: number): ProcessFacts {
@@ -20,7 +20,7 @@ export function coverProcess(set: ProgramSet, pid: number): ProcessFacts {
   }
 }
 
-/** The same in short steps. Who leaves it early calls `return`, so that no descriptor from before is left unchecked. */
+/** The same in short steps. Callers that stop early must call `return`, so that reads of earlier opens get checked. */
 export function* coverSteps(set: ProgramSet, pid: number): Generator<void, ProcessFacts> {
   const root = coverOne(set, pid);
   if (root === undefined) throw gone(pid);
@@ -36,15 +36,15 @@ export function* coverSteps(set: ProgramSet, pid: number): Generator<void, Proce
   return factsOf(facts, isOpened());
 }
 
-/** Undefined for a process that is not there. */
+/** Undefined if the process does not exist. */
 export function inspectProcess(set: ProgramSet, pid: number): ProcessFacts | undefined {
   const { error, process, cgroup, covered, opened } = set.ask('inspect', pid);
   return error === 0 ? factsOf({ pid, start: process.start, cgroup, covered }, opened) : undefined;
 }
 
 /**
- * Everything in a cgroup is covered from now on, by the cgroup's id; what enters it is then covered by itself, and
- * stays so when it is moved elsewhere. What is in it already has to be covered one by one for that.
+ * Covers everything in a cgroup by the cgroup's id. Processes that enter it from now on are covered themselves, and
+ * stay so when moved elsewhere; processes already in it must be covered one by one for that.
  * @throws SvcError GUARD_FULL
  */
 export function coverCgroup(set: ProgramSet, id: bigint): void {
@@ -65,7 +65,7 @@ export function cgroupKey(id: bigint): Buffer {
   return key;
 }
 
-/** Whether it is traced is read when it is asked for: that costs a file for each thread, and few want to know. */
+/** `traced` is evaluated lazily: it reads a file for each thread, and few callers need it. */
 function factsOf(
   { pid, start, cgroup, covered }: Pick<ProcessFacts, 'pid' | 'start' | 'cgroup' | 'covered'>,
   openedBefore: boolean,
@@ -78,7 +78,7 @@ function factsOf(
   };
 }
 
-/** What was asked to be covered while nothing could be; it is covered as soon as something can. */
+/** Remembers requests to cover while no programs are in force; `catchUp` covers them when there are. */
 export interface Unguarded {
   /** @throws SvcError PROCESS_GONE */
   remember(pid: number): ProcessFacts;
@@ -107,7 +107,9 @@ export function createUnguarded(): Unguarded {
   };
 }
 
-/** A process that has ended meanwhile is ignored; a full table shows in its figures and covers less, not nothing. */
+/**
+ * Ignores a process that has ended meanwhile, and a full table: metrics show it, and the other processes are covered.
+ */
 function coverIfThere(set: ProgramSet, pid: number): void {
   try {
     coverProcess(set, pid);
@@ -116,7 +118,7 @@ function coverIfThere(set: ProgramSet, pid: number): void {
   }
 }
 
-/** Facts from /proc, where there is no program to ask. Undefined for a process that is not there. */
+/** Facts from /proc, for when there is no program to ask. Undefined if the process does not exist. */
 export function uncoveredFacts(pid: number): ProcessFacts | undefined {
   const start = startOf(pid);
   if (start === undefined) return undefined;

@@ -31,11 +31,11 @@ import { countTokens, guardToken, keepTokens } from './tokens.ts';
 
 export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'onCrowded' | 'catchUp'>;
 
-/** A guard that has not started yet. Until then its status is undecided, and requests to cover processes wait. */
+/** A guard that is not started yet. Until `start` its status is undecided, and requests to cover are remembered. */
 export interface StartingGuard extends Guard {
-  /** Resolves when a tier is in force, or when it is clear that none can be. */
+  /** Resolves when a tier is in force, or none can be. */
   start(): Promise<void>;
-  /** How many `processes` would list. */
+  /** The length of `processes()`. */
   processCount(): number;
 }
 
@@ -122,7 +122,6 @@ export function createGuard(options: GuardOptions): StartingGuard {
   };
 }
 
-/** Runs one function if a set of programs is in force, another if none is. */
 function apply<T>(set: ProgramSet | undefined, withPrograms: (set: ProgramSet) => T, without: () => T): T {
   return set === undefined ? without() : withPrograms(set);
 }
@@ -161,12 +160,12 @@ function countProcesses(set: ProgramSet): number {
 
 const isDecoy = (value: Buffer) => (decodeProtectionFlags(value) & protectionFlags.decoy) !== 0;
 
-/** The kernel detaches a debugger that ends, and leaves its target stopped. */
+/** The kernel detaches a debugger that ends but leaves its target stopped; resume after this time. */
 const untilDetachedMs = 100;
 
 /**
- * Resumes a process that was stopped for a debugger which was killed as it attached. If the PIDs of the agent are not
- * those of the host, no process is found.
+ * Resumes a process that stays stopped because its debugger was killed while attaching. Finds no process if the agent
+ * does not share the host's PID namespace.
  */
 function resumeStoppedProcess({ road, outcome, target }: AccessEvent): void {
   if (road !== 'ptrace' || outcome !== 'killed') return;
@@ -184,7 +183,7 @@ function resume(pid: number): void {
 
 /**
  * Covers a process and its descendants in steps, with other work of the agent in between.
- * @param inForce the programs in force at the time; the work fails if they are no longer those that it began with
+ * @param inForce returns the programs in force; the work fails once they differ from `set`
  * @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED; the signal's reason
  */
 export async function protectIncrementally(
@@ -202,10 +201,10 @@ export async function protectIncrementally(
   });
 }
 
-/** For so many milliseconds one caller may block all other work of the agent. */
+/** How many milliseconds one caller may block all other work of the agent. */
 const sliceMs = 10;
 
-/** Resolves when it is the caller's turn: one caller per turn of the event loop, in the order of their calls. */
+/** Resolves at the caller's turn: one caller per turn of the event loop, in the order of the calls. */
 type NextTurn = () => Promise<void>;
 
 export function createTurns(): NextTurn {
@@ -221,9 +220,9 @@ export function createTurns(): NextTurn {
 }
 
 /**
- * Takes steps one after the other, and yields to other callers every few milliseconds.
- * @param check called after each turn of others; what it throws ends the work
- * @returns what the steps return
+ * Runs the steps, and yields to other callers every few milliseconds.
+ * @param check called after each yield; an error that it throws ends the work
+ * @returns the return value of `steps`
  * @throws what a step or `check` throws
  */
 export async function takeInTurns<T>(

@@ -14,19 +14,19 @@ import type { ProgramSet } from './program-set.ts';
 
 const { E2BIG, EDQUOT, ESRCH } = constants.errno;
 
-/** Going through a full table takes about a second. */
+/** Sweeping a full table takes about a second. */
 const sweepEveryMs = 2_000;
 let sweptAt = Number.NEGATIVE_INFINITY;
 
-/** A process that was covered, and whether somebody had opened it before. */
+/** A covered process, and whether another process had opened it before. */
 export interface Covered {
   readonly process: ProcessKey;
   readonly opened: boolean;
 }
 
 /**
- * Where the table is full, or its cgroup's share of it, entries of the dead go first.
- * @returns undefined for a process that is not there
+ * Covers one process. If the table, or the cgroup's share of it, is full, entries of dead processes are swept first.
+ * @returns undefined if the process does not exist
  * @throws SvcError GUARD_FULL, GUARD_SHARE_FULL
  */
 export function coverOne(set: ProgramSet, pid: number): Covered | undefined {
@@ -40,7 +40,7 @@ export function coverOne(set: ProgramSet, pid: number): Covered | undefined {
 
 const isFull = ({ error }: ManageReply) => error === -E2BIG || error === -EDQUOT;
 
-/** @returns whether it was tried */
+/** @returns whether a sweep was made */
 function makeRoom(set: ProgramSet): boolean {
   if (performance.now() - sweptAt < sweepEveryMs) return false;
   sweepGone(set);
@@ -48,15 +48,15 @@ function makeRoom(set: ProgramSet): boolean {
   return true;
 }
 
-/** Two do, and a few more where processes end meanwhile. */
+/** Two passes are enough, and a few more if processes end meanwhile. */
 const mostLooks = 8;
 
 /**
- * Covers the descendants that a covered process has. Who is covered hands it on to whom it forks, so that only those
- * are missed whose parents fork or end before their turn has come: all are looked at until a look brings nobody new.
+ * Covers the existing descendants of a covered process. Children of a covered process inherit coverage, so a pass can
+ * miss only those whose parents fork or end before the pass reaches them: passes repeat until one finds nobody new.
  */
 export class DescendantWalk {
-  /** By PID; the process itself is among them. */
+  /** By PID; includes the process itself. */
   readonly covered: Map<number, Covered>;
   readonly #set: ProgramSet;
   readonly #root: number;
@@ -82,7 +82,7 @@ export class DescendantWalk {
   *#look(): Generator<void, void> {
     const childrenOf = lookForChildren();
     const family = new Set([this.#root]);
-    // those that are added meanwhile are visited, too
+    // also visits those that are added during the loop
     for (const parent of family) {
       for (const children of childrenOf(parent)) {
         if (children.length > 0 && this.#isStill(parent)) {
@@ -96,12 +96,12 @@ export class DescendantWalk {
     }
   }
 
-  /** What was read of a PID that another process has been given by now is not believed. */
+  /** Whether the PID still belongs to the covered process: otherwise the list of children may be another process's. */
   #isStill(pid: number): boolean {
     const { error, process } = this.#set.ask('inspect', pid);
     if (error === 0 && process.start === this.covered.get(pid)?.process.start) return true;
     if (pid === this.#root) throw gone(pid);
-    // its children have another parent now, who may have had his turn
+    // its children have another parent now, which this pass may have visited already
     this.covered.delete(pid);
     this.#isSettled = false;
     return false;
@@ -122,18 +122,18 @@ export class DescendantWalk {
   }
 }
 
-/** The children of a process, in as many lists as come about; ended ones that were not reaped are among them. */
+/** The children of a process, in any number of lists; includes ended ones that were not reaped. */
 export type Children = (pid: number) => Iterable<readonly number[]>;
 
-/** For one look at several processes. @throws Error where /proc cannot be read; so do the lists */
+/** For one pass over several processes. @throws Error if /proc cannot be read; so do the lists */
 export function lookForChildren(): Children {
   return hasLists() ? listedChildren : scannedChildren();
 }
 
-/** Kernels without CONFIG_PROC_CHILDREN have none. */
+/** Kernels without CONFIG_PROC_CHILDREN have no lists. */
 const hasLists = () => existsSync(`/proc/${process.pid}/task/${process.pid}/children`);
 
-/** A list for each thread. */
+/** One list for each thread. */
 export function* listedChildren(pid: number): Generator<readonly number[]> {
   for (const thread of threadsOf(pid)) {
     const list = readOfTask(`/proc/${pid}/task/${thread}/children`);
@@ -141,7 +141,7 @@ export function* listedChildren(pid: number): Generator<readonly number[]> {
   }
 }
 
-/** All processes are read once, now. */
+/** Reads all processes once, at the call. */
 export function scannedChildren(): Children {
   const byParent = Map.groupBy(allProcesses(), ({ parent }) => parent);
   return (pid) => [(byParent.get(pid) ?? []).map((child) => child.pid)];
@@ -158,7 +158,7 @@ export function tableFull(what: 'processes' | 'cgroups' | 'tokens'): SvcError {
   });
 }
 
-/** The other workloads of the node have room still. */
+/** Only this cgroup has reached its limit: other workloads of the node still have room. */
 function shareFull(pid: number): SvcError {
   return new SvcError(
     'GUARD_SHARE_FULL',
@@ -170,7 +170,7 @@ function shareFull(pid: number): SvcError {
   );
 }
 
-/** What was begun may cover less than everything. */
+/** The interrupted work may have covered only a part. */
 export function unsettled(pid: number, why: string): SvcError {
   return new SvcError('PROTECTION_UNSETTLED', `Process ${pid} may not be covered as a whole: ${why}`, {
     nextStep: 'Ask for its protection again.',
@@ -181,7 +181,7 @@ export function unsettled(pid: number, why: string): SvcError {
 const startField = 19;
 const tick = 10_000_000n;
 
-/** When a process was started, in nanoseconds since boot to 10 ms; undefined for one that is not there. */
+/** Start time of a process, in nanoseconds since boot, to 10 ms; undefined if the process does not exist. */
 export function startOf(pid: number): bigint | undefined {
   try {
     const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
@@ -191,19 +191,19 @@ export function startOf(pid: number): bigint | undefined {
   }
 }
 
-/** Whether a debugger is attached to any thread of a process. @throws Error where that cannot be told */
+/** Whether a debugger is attached to any thread of a process. @throws Error if /proc cannot be read */
 export function isTraced(pid: number): boolean {
   return threadsOf(pid).some((thread) =>
     /^TracerPid:\t[1-9]/m.test(readOfTask(`/proc/${pid}/task/${thread}/status`)),
   );
 }
 
-/** Ids of the threads of a process; none of one that is not there. @throws Error where they cannot be read */
+/** Ids of a process's threads; none if the process does not exist. @throws Error if they cannot be read */
 const threadsOf = (pid: number): string[] => unlessGone(() => readdirSync(`/proc/${pid}/task`), []);
 
 /**
- * What has ended meanwhile reads as nothing. As UTF-8, for which Node has a quicker way than for other encodings.
- * @throws Error where it is there and cannot be read
+ * Empty if the task has ended meanwhile. Reads UTF-8, for which Node has a faster path than for other encodings.
+ * @throws Error if the file exists and cannot be read
  */
 const readOfTask = (path: string): string => unlessGone(() => readFileSync(path, 'utf8'), '');
 
@@ -217,11 +217,10 @@ function unlessGone<T>(read: () => T, nothing: T): T {
 }
 
 /**
- * Takes out processes that are gone and whose end the programs were not told of: before Linux 6.3 the kernel may have
- * been too busy for it, and a kernel of a cloud machine, 6.18, runs no program in soft interrupts that come upon threads
- * of its host's. Those too that have ended and that nobody reaps: they have no memory any more, and a pod may have as many
- * of them as the table has room.
- * Only where the agent's PIDs are the host's, as the table has them.
+ * Removes entries of processes whose end the programs did not see: before Linux 6.3 the kernel could skip the program
+ * when busy, and one cloud machine's kernel, 6.18, runs no program in soft interrupts that interrupt threads of its
+ * host. Also removes ended processes that nobody reaps: they have no memory any more, and one pod could fill the table
+ * with them. Does nothing unless the agent shares the host's PID namespace, whose PIDs the table has.
  */
 export function sweepGone(set: ProgramSet): void {
   if (set.ask('inspect', process.pid).process.pid !== process.pid) return;
@@ -236,7 +235,7 @@ const goneIn = (set: ProgramSet, table: 'processes' | 'opened'): ProcessKey[] =>
     .map(({ key }) => decodeProcess(key))
     .filter(({ pid }) => isGone(pid));
 
-/** Of a cgroup that is gone in all likelihood; one that is there is counted anew with its next process. */
+/** An empty cgroup is most likely gone; one that still exists is counted anew with its next process. */
 function removeEmptyCrowds(set: ProgramSet): void {
   const crowds = set.map('crowds');
   for (const { key, value } of mapEntries(crowds)) if (decodeCrowd(value).processes <= 0) crowds.delete(key);
@@ -251,7 +250,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** A process whose first thread has ended while others run looks the same but for those. */
+/** A process whose first thread has ended while others run is in state Z too, but has several threads. */
 function isUnreaped(pid: number): boolean {
   return readProcess(pid)?.state === 'Z' && threadsOf(pid).length < 2;
 }

@@ -12,32 +12,32 @@ import { type Preemption, preemptionAddress, preemptionOf } from './preemption.t
 import { loadProgramSet, ownLinkFolders, type ProgramSet } from './program-set.ts';
 import { type CanaryMode, type Decoys, protectDecoy, tryAll, tryPatiently } from './trial.ts';
 
-/** A tier that its canary has proven. */
+/** A tier proven by its canary. */
 export interface InForce {
   readonly set: ProgramSet;
   readonly pump: EventReader;
   readonly mode: CanaryMode;
-  /** Whether its programs can be passed by on this kernel. */
+  /** Whether calls can bypass its programs on this kernel. */
   readonly preemption: Preemption;
-  /** What this kernel does not give and the tier does without. */
+  /** What the kernel does not provide and the tier works without. */
   readonly lacking: string | undefined;
 }
 
 interface EstablishOptions extends Mode {
   readonly folder: string;
   readonly generation: number;
-  /** Bits of `leftAlone`: what is not guarded. */
+  /** Bits of `leftAlone`: what not to guard. */
   readonly left: number;
   readonly decoys: Decoys;
   readonly onHit: AccessEventListener;
-  /** For records in the ring that are no hits. */
+  /** Called for records in the ring that are not access events. */
   readonly onUnknown: () => void;
-  /** Brings what an earlier set guarded into the new one, before it is attached. */
+  /** Copies what an earlier set guarded into the new one, before that one is attached. */
   readonly carryOver: (set: ProgramSet) => void;
 }
 
 /**
- * Loads, attaches and proves a tier beside whatever guards until now; where it cannot be proven, nothing of it stays.
+ * Loads, attaches and proves a tier beside the one in force. If it cannot be proven, nothing of it stays.
  * @throws SvcError BPF_* or TIER_UNPROVEN
  */
 async function establish(tier: Tier, options: EstablishOptions): Promise<InForce> {
@@ -50,26 +50,26 @@ async function establish(tier: Tier, options: EstablishOptions): Promise<InForce
   const before = set.settings();
   try {
     const watchingSince = isWatched(options.folder) ? before.watchingSince : undefined;
-    // what is covered before openings are watched may have been opened
+    // processes covered before opens are watched may have been opened
     if (!watchingSince) set.change({ watchingSince: watchingNever });
     options.carryOver(set);
     const preemption = preemptionOf(set);
     const lacking = attach(set, watchingSince, preemption, options);
     return { ...(await prove(set, options)), preemption, lacking };
   } catch (error) {
-    // whatever guards still goes by them
+    // the set still in force shares these settings
     set.change(before);
     set.remove();
     throw error;
   }
 }
 
-/** Whether programs of an earlier agent have seen every opening until now, as those of the tracepoints do not. */
+/** Whether an earlier agent's programs have seen every open so far; those on tracepoints do not. */
 function isWatched(folder: string): boolean {
   return ownLinkFolders(folder).some((links) => existsSync(join(links, 'file_open')));
 }
 
-/** @returns what is lacking */
+/** @returns what the kernel does not provide */
 function attach(
   set: ProgramSet,
   watchingSince: bigint | undefined,
@@ -78,7 +78,7 @@ function attach(
 ): string | undefined {
   const { enforce, kill, left, generation } = options;
   const agent = set.ask('inspect', process.pid).process;
-  // with enforcement as it was until now, and where there was none, as it is to be
+  // attaches with enforcement as it was so far or, if there was none, as configured
   if (watchingSince === undefined) set.change({ enforce, kill, left });
   const lacking = set.attach({ preemptible: preemption.possible, killing: enforce && kill });
   if (hasPreOpened(set)) set.attachLate();
@@ -105,16 +105,16 @@ function unproven(wrong: string): SvcError {
   });
 }
 
-/** Carries hits from the kernel's ring to the agent, by the clock: 20 times a second. */
+/** Carries access events from the kernel's ring to the agent, 20 times a second. */
 interface EventReader {
   close(): void;
 }
 
 const intervalMs = 50;
-/** Of one turn of the event loop; the ring holds some forty thousand. */
+/** Records read in one turn of the event loop; the ring holds some forty thousand. */
 const mostAtOnce = 8192;
 
-/** @param onUnknown is called for a record that is no hit: another version's programs wrote it */
+/** @param onUnknown called for a record that is not an access event, written by another version's programs */
 function startEventReader(map: BpfMap, onHit: AccessEventListener, onUnknown: () => void): EventReader {
   const ring = openRingBuffer(map);
   const equal = new EqualRecords();
@@ -147,7 +147,7 @@ function decoded(record: Buffer): AccessEvent | undefined {
   }
 }
 
-/** `struct svc_hit` of bpf/svc.h: the time comes first, and what follows tells one attempt from another. */
+/** `struct svc_hit` of bpf/svc.h begins with the time; the rest distinguishes attempts. */
 const timeLength = 8;
 
 interface Merged {
@@ -156,11 +156,11 @@ interface Merged {
   last: bigint;
 }
 
-/** Records of one turn that differ in nothing but their time, as one: decoding and telling each costs far more. */
+/** Merges records of one turn that are equal except for their time: decoding and reporting each costs far more. */
 export class EqualRecords {
   readonly #merged = new Map<string, Merged>();
 
-  /** @param record is of use until this returns */
+  /** @param record is copied, because its memory is reused after this returns */
   add(record: Uint8Array): void {
     const view = Buffer.from(record.buffer, record.byteOffset, record.length);
     const key = view.toString('latin1', timeLength);
@@ -173,7 +173,7 @@ export class EqualRecords {
     known.last = timeOf(view);
   }
 
-  /** Hands them over in the order of their first ones, and forgets them. */
+  /** Passes on the merged records in the order of their first occurrence, and forgets them. */
   handOver(take: (record: Buffer, times: Times) => void): void {
     const merged = [...this.#merged.values()];
     this.#merged.clear();
@@ -181,13 +181,13 @@ export class EqualRecords {
   }
 }
 
-/** 0 for what is too short to be a hit. */
+/** 0 for a record that is too short. */
 const timeOf = (record: Buffer) => (record.length < timeLength ? 0n : record.readBigUInt64LE());
 
 export interface Choice {
-  /** Undefined where no tier works. */
+  /** Undefined if no tier works. */
   readonly inForce: InForce | undefined;
-  /** With the tier in force where it lacks something. */
+  /** Includes the tier in force if it lacks something. */
   readonly passedOver: PassedOver;
 }
 

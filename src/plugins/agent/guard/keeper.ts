@@ -30,7 +30,7 @@ import { createDecoys, type Decoys, tryAll, tryPatiently, tryQuick } from './tri
 export interface KeeperOptions extends Mode {
   /** On a BPF file system. */
   readonly folder: string;
-  /** Bits of `leftAlone`: what is not guarded; default: nothing. */
+  /** Bits of `leftAlone`: what not to guard; default: nothing. */
   readonly left?: number;
   /** Tried in this order. */
   readonly tiers: readonly Tier[];
@@ -44,7 +44,7 @@ export interface KeeperOptions extends Mode {
   readonly onCanary: (failed: boolean) => void;
   /** Called when they change: ids of the cgroups with more processes than the table holds for one cgroup. */
   readonly onCrowded: (cgroups: readonly bigint[]) => void;
-  /** Covers the processes that could not be covered before. */
+  /** Covers the processes whose coverage was requested before programs were in force. */
   readonly catchUp: (set: ProgramSet) => void;
 }
 
@@ -56,11 +56,11 @@ export interface GuardKeeper {
   close(): Promise<void>;
 }
 
-/** Where nothing works, everything is tried again after so many passes: it costs some tenths of a second. */
+/** While no tier works, all are tried again after so many passes: a trial takes some tenths of a second. */
 const passesWithoutTier = 15;
-/** It starts a process of its own, which is to be killed. */
+/** A deadly canary is expensive: it starts a process to be killed. */
 const passesBetweenDeadlyCanaries = 30;
-/** What a higher tier lacked may be available by now. */
+/** How often higher tiers are tried again: what one lacked may have become available. */
 const passesBetweenClimbs = 150;
 const passesBetweenCleanUps = 60;
 
@@ -114,7 +114,7 @@ async function choose(state: State, options: KeeperOptions, tiers = options.tier
   });
   if (inForce === undefined && tiers !== options.tiers) return;
   state.inForce = inForce;
-  // what was covered while the new one was being proven
+  // copies what was covered while the new set was being proven
   if (before !== undefined && inForce !== undefined) carryOver(before.set, inForce.set);
   release(before);
   if (inForce !== undefined) {
@@ -134,7 +134,7 @@ function release(inForce: InForce | undefined): void {
   inForce?.set.close();
 }
 
-/** What it costs is seen by what is attached. */
+/** The attached programs tell what the guard costs. */
 function logAttached({ set, preemption }: InForce, log: Logger): void {
   const programs = set.attached().join(' ');
   log.info('guard.attached', {
@@ -161,7 +161,7 @@ function announce(state: State, passedOver: PassedOver, options: KeeperOptions):
   options.onStatus(status);
 }
 
-/** A pass begins at once when settings were changed: until those are restored, the programs obey them. */
+/** A pass begins at once if somebody has changed settings: the programs obey them until they are restored. */
 function keepPassing(state: State, options: KeeperOptions): () => Promise<void> {
   const checkLate = createLateWatch();
   const checkCrowds = createCrowdWatch(options.onCrowded);
@@ -206,7 +206,7 @@ async function runPass(
   options.onTallies(tallies);
 }
 
-/** The preemption mode may change while the kernel runs; from then on, calls that bypass the hooks are looked for. */
+/** The preemption mode may change while the kernel runs; then calls that bypass the hooks must be looked for. */
 async function followPreemption(state: State, inForce: InForce, options: KeeperOptions): Promise<void> {
   const preemption = preemptionOf(inForce.set);
   if (preemption.possible === inForce.preemption.possible) return;
@@ -216,13 +216,12 @@ async function followPreemption(state: State, inForce: InForce, options: KeeperO
   announce(state, state.status.passedOver, options);
 }
 
-/** Tries the tiers above the one in force. */
 async function climb(state: State, { set }: InForce, options: KeeperOptions): Promise<void> {
   const higher = options.tiers.slice(0, options.tiers.indexOf(set.tier));
   if (higher.length > 0) await choose(state, options, higher);
 }
 
-/** @returns what is wrong with the tier in force */
+/** @returns why the tier in force does not work; undefined if it does */
 function examine(state: State, { set, mode }: InForce): Promise<string | undefined> {
   const isDeadly = state.passes % passesBetweenDeadlyCanaries === 0;
   return tryPatiently(() =>
@@ -230,7 +229,7 @@ function examine(state: State, { set, mode }: InForce): Promise<string | undefin
   );
 }
 
-/** Sets share maps by their pins. If somebody has removed a pin, its entries are copied. */
+/** Sets share maps by their pins. Copies the entries of a map whose pin somebody has removed. */
 function carryOver(from: ProgramSet, to: ProgramSet): void {
   for (const name of ['processes', 'cgroups', 'crowds', 'tokens', 'token_openers', 'token_keepers']) {
     const target = to.map(name);
@@ -244,15 +243,17 @@ function carryOver(from: ProgramSet, to: ProgramSet): void {
 export interface GuardPassOptions {
   /** Milliseconds between the end of one pass and the next. */
   readonly intervalMs: number;
-  /** Cheap, and asked every 250 ms between passes: whether the next pass begins at once. That pass meets what it throws. */
+  /**
+   * Whether to begin the next pass at once; cheap, called every 250 ms. An error counts as no: the next pass meets it.
+   */
   readonly isUrgent: () => boolean;
-  /** Settles, whatever happens. */
+  /** Must never reject. */
   readonly pass: () => Promise<void>;
 }
 
 const glanceMs = 250;
 
-/** A timer's error would end the agent. */
+/** Catches errors, because an error in a timer would end the agent. */
 function answered(isUrgent: () => boolean): boolean {
   try {
     return isUrgent();
@@ -262,9 +263,9 @@ function answered(isUrgent: () => boolean): boolean {
 }
 
 /**
- * Passes, one after the other. Not `startPeriodic`: a pause of that one ends early by a call of `wake`, and nobody calls when
- * somebody changes the settings in the kernel.
- * @returns what ends them, and resolves when the last one has ended
+ * Runs passes, one after the other. Not `startPeriodic`, whose pause only a call of `wake` ends early: nobody calls it
+ * when somebody changes the settings in the kernel.
+ * @returns a function that ends the passes, and resolves when the last one has ended
  */
 export function startGuardPasses({ intervalMs, isUrgent, pass }: GuardPassOptions): () => Promise<void> {
   let running = Promise.resolve();

@@ -8,7 +8,7 @@ import {
 import { mapEntries, sumPerCpu, visitEntries } from '../../../runtime/bpf/map.ts';
 import type { ProgramSet } from './program-set.ts';
 
-/** What the programs count beside hits, since the maps were made. */
+/** Counters of the programs other than access events, since the maps were created. */
 export type Tallies = Readonly<Record<(typeof tallies)[number], number>>;
 
 export function readTallies(set: ProgramSet): Tallies {
@@ -21,7 +21,7 @@ export function readTallies(set: ProgramSet): Tallies {
   return Object.fromEntries(entries) as Record<(typeof tallies)[number], number>;
 }
 
-/** Cgroups whose processes had no entry left in the table, so that the cgroup itself covers those beyond; by id. */
+/** Ids of cgroups that used up their entries in the table, so that only the cgroup covers further processes. */
 export function crowdedCgroups(set: ProgramSet): bigint[] {
   const crowded: bigint[] = [];
   visitEntries(set.map('crowds'), (_key, value) => {
@@ -31,7 +31,7 @@ export function crowdedCgroups(set: ProgramSet): bigint[] {
   return crowded.sort((a, b) => Number(a - b));
 }
 
-/** Calls back where other cgroups are crowded than the time before. */
+/** Calls back when the set of crowded cgroups has changed. */
 export function createCrowdWatch(onChange: (crowded: readonly bigint[]) => void): (set: ProgramSet) => void {
   let before = '';
   return (set) => {
@@ -44,7 +44,7 @@ export function createCrowdWatch(onChange: (crowded: readonly bigint[]) => void)
 
 const isLate = (value: Buffer) => (decodeProtectionFlags(value) & protectionFlags.late) !== 0;
 
-/** Whether anything is covered that somebody may have opened before. */
+/** Whether anything is covered that another process may have opened before. */
 export function hasPreOpened(set: ProgramSet): boolean {
   let found = false;
   for (const name of ['processes', 'cgroups']) {
@@ -55,11 +55,11 @@ export function hasPreOpened(set: ProgramSet): boolean {
   return found;
 }
 
-/** Passes between two checks whether the hook on every read is still needed: each goes through all processes. */
+/** Passes between two checks whether the hook on every read is still needed; each check visits all processes. */
 const passesBetweenChecks = 15;
 const opensToForget = 32_768;
 
-/** Keeps the check of every read attached for as long as anything is covered that was opened before, and no longer. */
+/** Keeps the check of every read attached exactly while anything is covered that was opened before. */
 export function createLateWatch(): (set: ProgramSet, tallies: Tallies) => void {
   let known = 0;
   let passes = 0;
@@ -72,7 +72,9 @@ export function createLateWatch(): (set: ProgramSet, tallies: Tallies) => void {
   };
 }
 
-/** Once the table of openings was full, every process counted as opened; new ones need not any more when it has room. */
+/**
+ * After the table of opens was full, every process counts as opened. New ones need not once the table has room again.
+ */
 function watchAgain(set: ProgramSet): void {
   if (set.settings().watchingSince !== watchingNever) return;
   if (mapEntries(set.map('opened')).length < opensToForget) set.change({ watchingSince: watchingFromNow() });
@@ -84,7 +86,7 @@ export function bootTime(): bigint {
   return BigInt(Math.round(Number(seconds) * 100)) * 10_000_000n;
 }
 
-/** A time that openings are seen from: later than now by what the clock may lag. */
+/** From when on opens are seen: a little later than now, because the clock may lag. */
 export const watchingFromNow = (): bigint => bootTime() + 20_000_000n;
 
 /** `SVC_NEVER` of bpf/svc.h. */

@@ -4,20 +4,20 @@ import { gunzipSync } from 'node:zlib';
 import type { ProgramSet } from './program-set.ts';
 
 export interface PreemptionSources {
-  /** As uname -v has it, such as `#1 SMP PREEMPT_DYNAMIC Debian 6.1`. */
+  /** From uname -v, such as `#1 SMP PREEMPT_DYNAMIC Debian 6.1`. */
   readonly version: string;
-  /** What the kernel itself goes by, read out of its memory; undefined where it does not say where that is. */
+  /** The kernel's own variable, read from its memory; undefined if the variable's address is unknown. */
   readonly mode: string | undefined;
-  /** Of debugfs, such as `none voluntary (full)`; undefined where it is not mounted. */
+  /** From debugfs, such as `none voluntary (full)`; undefined if it is not mounted. */
   readonly scheduler: string | undefined;
   /** The kernel's command line. */
   readonly commandLine: string;
-  /** What the kernel was built with, such as `CONFIG_PREEMPT_VOLUNTARY=y`; undefined where it does not say. */
+  /** The kernel's build configuration, such as `CONFIG_PREEMPT_VOLUNTARY=y`; undefined if unavailable. */
   readonly config: string | undefined;
 }
 
 export interface Preemption {
-  /** A task may be taken off its processor inside of a program, so that others on that processor pass by it meanwhile. */
+  /** Whether a task may be preempted inside a program, so that other tasks on the same processor bypass the program. */
   readonly possible: boolean;
   /** How that is known, for the log. */
   readonly because: string;
@@ -28,8 +28,8 @@ const modes = ['none', 'voluntary', 'full', 'lazy'];
 const preempting = ['full', 'lazy'];
 
 /**
- * Whether the kernel preempts. Without CONFIG_PREEMPT_DYNAMIC the command line says nothing. Where it cannot be told it
- * is taken to do so: that costs time, not protection.
+ * Whether the kernel preempts. Without CONFIG_PREEMPT_DYNAMIC the command line has no effect. If unknown, the kernel
+ * counts as preempting: that costs time, not protection.
  */
 export function judgePreemption(sources: PreemptionSources): Preemption {
   const { version: built, mode, scheduler = '', commandLine, config = '' } = sources;
@@ -54,8 +54,8 @@ const byMode = (mode: string, source: string): Preemption => ({
 });
 
 /**
- * Whether what is hooked can be passed by on this kernel, as it preempts now.
- * Since Linux 6.2 a program of BPF LSM is entered by each task, also where another one is inside of it (271de525e1d7).
+ * Whether calls can bypass the hooks on this kernel in its current preemption mode.
+ * Since Linux 6.2 a task enters a BPF LSM program even while another task is inside it (271de525e1d7).
  */
 export function preemptionOf(set: Pick<ProgramSet, 'tier' | 'ask'>): Preemption {
   if (set.tier === 3) return { possible: false, because: 'tracepoints are not passed by' };
@@ -78,7 +78,7 @@ const hostSources = () => ({
 
 let knownConfig: { readonly text: string | undefined } | undefined;
 
-/** It does not change while the machine runs. */
+/** Cached: the configuration does not change while the machine runs. */
 function config(): string | undefined {
   knownConfig ??= { text: readConfig() ?? read(`/boot/config-${release()}`) };
   return knownConfig.text;
@@ -103,8 +103,8 @@ function read(path: string): string | undefined {
 let knownAddress: Promise<bigint> | undefined;
 
 /**
- * Where the kernel keeps the mode that it preempts by, which may be changed while it runs; 0 where it has none, hides
- * addresses (kptr_restrict=2), or names functions only (no CONFIG_KALLSYMS_ALL). Read once: it is a long file.
+ * Address of the kernel's preemption mode, which may change while it runs. 0 if the kernel has no such variable, hides
+ * addresses (kptr_restrict=2), or lists functions only (no CONFIG_KALLSYMS_ALL). Read once, because the file is long.
  */
 export function preemptionAddress(): Promise<bigint> {
   knownAddress ??= /\bPREEMPT/.test(version()) ? symbolAddress('preempt_dynamic_mode') : Promise.resolve(0n);
@@ -125,7 +125,7 @@ async function symbolAddress(symbol: string): Promise<bigint> {
       rest = rest.slice(rest.lastIndexOf('\n') + 1);
     }
   } catch {
-    // not readable: it is taken for unknown
+    // not readable: the address counts as unknown
   }
   return 0n;
 }

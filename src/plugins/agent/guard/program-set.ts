@@ -18,49 +18,49 @@ import { type BpfObject, openObject } from '../../../runtime/bpf/object.ts';
 import type { BpfLink } from '../../../runtime/bpf/program.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
 
-/** The programs of one tier, in the kernel. They guard once they are attached. */
+/** The programs of one tier in the kernel. They guard once attached. */
 export interface ProgramSet {
   readonly tier: Tier;
   readonly generation: number;
   map(name: string): BpfMap;
   ask(request: Exclude<keyof typeof requests, 'forget'>, pid: number, flags?: number): ManageReply;
-  /** Takes out the entry of a process that is gone. */
+  /** Removes the entry of a process that is gone. */
   forget(process: ProcessKey): void;
   settings(): GuardSettings;
-  /** As this process has written them last; undefined before that. */
+  /** The settings that this process wrote last; undefined before the first write. */
   readonly written: GuardSettings | undefined;
   change(settings: Partial<GuardSettings>): void;
-  /** Paths of all that is pinned, and has to stay so for enforcement to outlive this process. */
+  /** Paths of all pins, which must stay for enforcement to outlive this process. */
   pins(): string[];
   /**
-   * Attaches and pins everything but what `attachLate` is for.
-   * @returns what this kernel does not give and the tier can do without, as a sentence
+   * Attaches and pins the programs that are needed from the start, which depends on `asked`.
+   * @returns what this kernel does not provide and the tier works without, as a sentence
    * @throws SvcError BPF_ATTACH_FAILED, NativeError
    */
   attach(asked: Asked): string | undefined;
-  /** Attaches the check of what a call has brought, for kernels that preempt; harmless when repeated. */
+  /** Attaches the check of a call's result, for kernels that preempt; may be repeated. */
   attachAfterHooks(): void;
-  /** Names of the programs that are attached. */
+  /** Names of the attached programs. */
   attached(): readonly string[];
-  /** Attaches the check of every read, which costs; on tier 3 reads are checked anyway. */
+  /** Attaches the check of every read, which is costly; tier 3 checks reads anyway. */
   attachLate(): void;
   detachLate(): void;
   readonly isLateAttached: boolean;
-  /** Gives up this process's handles; what is pinned stays. */
+  /** Closes this process's handles; pins stay. */
   close(): void;
   /** Detaches for good. */
   remove(): void;
 }
 
-/** What some programs are attached for. */
+/** Conditions under which some programs are attached. */
 export interface Asked {
-  /** Programs may be interrupted on this kernel: what passes by them is looked for. */
+  /** Whether programs may be preempted on this kernel, so that calls that bypass them must be looked for. */
   readonly preemptible: boolean;
-  /** Readers that cannot be denied are to be killed: on tier 3 also those that no call of their own shows in time. */
+  /** Whether to kill readers that cannot be denied: on tier 3 also those whose own calls do not show them in time. */
   readonly killing: boolean;
 }
 
-/** Run by request, never attached. */
+/** Runs on request, never attached. */
 const unattached = 'manage';
 const late = 'file_permission';
 const afterHooks = 'call_not_denied';
@@ -68,9 +68,9 @@ const beforeCopies = 'memory_locking';
 const onlyEntry = Buffer.alloc(4);
 
 /**
- * Brings a tier's programs into the kernel; maps that are pinned from an earlier set are taken over.
+ * Loads a tier's programs into the kernel; reuses maps that an earlier set has pinned.
  * @param folder of the agent on a BPF file system
- * @throws SvcError BPF_* with the kernel's reason; ENOENT where the package was built without its objects
+ * @throws SvcError BPF_* with the kernel's reason; ENOENT if the package was built without BPF objects
  */
 export function loadProgramSet(
   tier: Tier,
@@ -164,7 +164,7 @@ function setOver(object: BpfObject, tier: Tier, folder: string, generation: numb
   };
 }
 
-/** @returns why it could not be done */
+/** @returns why it failed; undefined if it succeeded */
 function tryTo(act: () => void): string | undefined {
   try {
     act();
@@ -176,23 +176,23 @@ function tryTo(act: () => void): string | undefined {
 }
 
 const linksPrefix = 'links-';
-/** A BPF file system keeps no files, but folders. */
+/** A folder serves as a mark, because a BPF file system keeps no plain files. */
 const unloadedMark = 'unloaded';
 
-/** Where maps and links of this layout are pinned, below the agent's folder on the BPF file system. */
+/** Folder of this layout's pinned maps and links, below the agent's folder on the BPF file system. */
 export const mapFolder = (folder: string): string => join(folder, String(layoutVersion));
 
-/** The links of one set of programs have a folder of their own, so that a new set is complete before the old one goes. */
+/** Each set of programs has its own folder of links, so that a new set is complete before the old one is removed. */
 const linkFolder = (folder: string, generation: number): string =>
   join(mapFolder(folder), `${linksPrefix}${generation}`);
 
-/** The maps of this layout that are pinned now. */
+/** The currently pinned maps of this layout. */
 function mapPins(folder: string): string[] {
   const all = list(mapFolder(folder)).filter((name) => !name.startsWith(linksPrefix));
   return all.map((name) => join(mapFolder(folder), name));
 }
 
-/** Folders of links that this or earlier agents have pinned, of any layout. */
+/** Folders of links that this or earlier agents pinned, of any layout. */
 export function linkFolders(folder: string): string[] {
   return list(folder)
     .map((layout) => join(folder, layout))
@@ -203,20 +203,20 @@ export function linkFolders(folder: string): string[] {
     );
 }
 
-/** Those of this layout, which share its maps. */
+/** The folders of this layout, whose programs share its maps. */
 export function ownLinkFolders(folder: string): string[] {
   return linkFolders(folder).filter((path) => path.startsWith(`${mapFolder(folder)}/`));
 }
 
-/** Unpins what lies in a folder, which detaches programs that nobody else holds. */
+/** Removes the pins in a folder, which detaches programs that nobody else holds. */
 export function unpin(folder: string): void {
   for (const name of list(folder)) unlinkSync(join(folder, name));
   if (list(folder).length === 0) removeFolder(folder);
 }
 
 /**
- * Takes everything of every agent off this node: first the links, then the maps.
- * @returns how many pins there were
+ * Removes all agents' pins from this node: first the links, then the maps.
+ * @returns the number of pins
  */
 export function unpinAll(folder: string): number {
   let pins = 0;
@@ -230,7 +230,7 @@ export function unpinAll(folder: string): number {
   return pins;
 }
 
-/** Tells an agent that runs beside that what goes is meant to go. */
+/** Tells a running agent that the removal of pins is intended. */
 export function markUnloaded(folder: string): void {
   if (existsSync(folder)) mkdirSync(join(folder, unloadedMark), { recursive: true });
 }
@@ -239,7 +239,7 @@ const isUnloaded = (folder: string): boolean => existsSync(join(folder, unloaded
 
 export const forgetUnloaded = (folder: string): void => removeFolder(join(folder, unloadedMark));
 
-/** An agent without the privilege finds that out as it loads programs, and says so then. */
+/** Ignored here: an agent without the privilege fails, with a reason, when it loads programs. */
 const refusals = ['EACCES', 'EPERM', 'EROFS'];
 
 function list(folder: string): string[] {
@@ -259,13 +259,13 @@ function removeFolder(folder: string): void {
   }
 }
 
-/** What nobody but the agent changes; when openings are seen from is the programs' to change, too. */
+/** Settings that only the agent changes; `watchingSince` is also changed by the programs. */
 const own = ['enforce', 'kill', 'left', 'generation', 'agent'] as const;
 
 /**
- * What others have changed of a set of programs and the canary does not see: it is tried by the agent itself, whom
- * nothing kills, and what is unpinned guards for as long as the agent lives.
- * @returns what is wrong
+ * Finds changes by others that the canary does not notice: the agent itself is never killed, and unpinned programs keep
+ * enforcing while the agent lives.
+ * @returns what was changed; undefined if nothing was
  */
 export function findTampering(set: ProgramSet, folder: string): string | undefined {
   const missing = isUnloaded(folder) ? undefined : set.pins().find((path) => !existsSync(path));
@@ -274,13 +274,13 @@ export function findTampering(set: ProgramSet, folder: string): string | undefin
   return changed === undefined ? undefined : `the setting ${changed} has been changed`;
 }
 
-/** The name of one that others have changed. */
+/** The name of a setting that others have changed. */
 export function changedSetting(set: ProgramSet): string | undefined {
   const settings = set.settings();
   return own.find((name) => !isEqual(settings[name], set.written?.[name]));
 }
 
-/** Puts settings right at once: until another set of programs is proven, these go by them. */
+/** Restores settings at once: the programs obey them until another set is proven. */
 export function restoreSettings(set: ProgramSet): void {
   if (set.written === undefined) return;
   const { enforce, kill, left, generation, agent } = set.written;

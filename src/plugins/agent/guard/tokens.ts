@@ -6,14 +6,14 @@ import type { ProgramSet } from './program-set.ts';
 const { E2BIG, EOPNOTSUPP, ESRCH } = constants.errno;
 
 /**
- * Only this process, and those of its pod that were let in before or after, may read the files of a volume from now on.
- * @param descriptor of this process, of anything in the volume
- * @throws SvcError PROCESS_GONE, GUARD_FULL; Error where the volume is no tmpfs with a UUID
+ * From now on only this process, and those of its pod that are let in by further calls, may open the files of a volume.
+ * @param descriptor of the agent, of anything in the volume
+ * @throws SvcError PROCESS_GONE, GUARD_FULL; Error if the volume is not a tmpfs with a UUID
  */
 export function guardToken(set: ProgramSet, pid: number, descriptor: number): void {
   const ask = () => set.ask('guardToken', pid, descriptor);
   let { error, process } = ask();
-  // the last of the others may have ended in between, and ended the guard with it
+  // the last other process that was let in may have ended meanwhile, and with it the volume's guard
   if (error === -ESRCH && process.pid !== 0) ({ error, process } = ask());
   if (error === 0) return;
   if (error === -ESRCH) throw gone(pid);
@@ -22,7 +22,7 @@ export function guardToken(set: ProgramSet, pid: number, descriptor: number): vo
   throw new Error(`The programs could not guard the volume: errno ${-error}`);
 }
 
-/** This process may read all of them: it writes them. */
+/** Lets this process open all guarded volumes: it writes them. */
 export function keepTokens(set: ProgramSet, pid: number): void {
   set.ask('keepTokens', pid);
 }

@@ -13,11 +13,11 @@ const mostDecoys = 8;
 /** A killed process lives on for a moment, without its memory. */
 const untilEndedMs = 20;
 
-/** A canary that fails once may have met a busy machine, or another program of BPF at work on its processor. */
+/** A canary may fail once because the machine is busy, or another BPF program runs on its processor. */
 const triesOfCanary = 3;
 const pauseBetweenTriesMs = 100;
 
-/** @returns what the last attempt says is wrong; undefined as soon as one says nothing */
+/** @returns the reason of the last attempt; undefined as soon as one succeeds */
 export async function tryPatiently(attempt: () => Promise<string | undefined>): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     const wrong = await attempt();
@@ -26,11 +26,11 @@ export async function tryPatiently(attempt: () => Promise<string | undefined>): 
   }
 }
 
-/** The canary of each beat. @returns what is wrong */
+/** The canary of every pass. @returns why the tier does not work; undefined if it does */
 export const tryQuick = (decoys: Decoys, mode: CanaryMode, set: ProgramSet): Promise<string | undefined> =>
   tryOnLiving(decoys, set, (decoy) => tryCanary(decoy, mode, () => readTallies(set).decoy_hits));
 
-/** The same, and where readers are to be killed, one that is. */
+/** The same and, in a mode that kills readers, a canary whose reader must be killed. */
 export async function tryAll(decoys: Decoys, mode: CanaryMode, set: ProgramSet): Promise<string | undefined> {
   const wrong = await tryQuick(decoys, mode, set);
   if (wrong !== undefined || mode.denies || !mode.enforce || !mode.kill) return wrong;
@@ -41,7 +41,7 @@ export function protectDecoy(set: ProgramSet, { pid }: Decoy): void {
   set.ask('protect', pid, protectionFlags.decoy);
 }
 
-/** What fails on a decoy that somebody has ended meanwhile says nothing of the tier. */
+/** Repeats with a new decoy if the old one has ended: a failure on a dead decoy says nothing about the tier. */
 async function tryOnLiving(
   decoys: Decoys,
   set: ProgramSet,
@@ -58,18 +58,18 @@ async function tryOnLiving(
   return wrong;
 }
 
-/** What the mode asks of a tier. */
+/** The mode, and how the tier enforces. */
 export interface CanaryMode extends Mode {
-  /** The tier denies: `file_open` answers an error. */
+  /** Whether the tier denies: opening the file fails. */
   readonly denies: boolean;
 }
 
-/** How many attempts on the decoy the programs have counted so far. */
+/** Number of attempts on the decoy that the programs have counted so far. */
 export type CountDecoyHits = () => number;
 
 /**
- * Tries to read the decoy and compares what happened with what the tier promises.
- * @returns what is wrong; undefined where the tier is proven
+ * Tries to read the decoy and compares the result with what the tier promises.
+ * @returns why the tier does not work; undefined if it is proven
  */
 async function tryCanary(decoy: Decoy, mode: CanaryMode, count: CountDecoyHits): Promise<string | undefined> {
   const before = count();
@@ -78,7 +78,7 @@ async function tryCanary(decoy: Decoy, mode: CanaryMode, count: CountDecoyHits):
   return count() > before ? undefined : 'reading the decoy was not noticed';
 }
 
-/** The same by a reader that is to be killed. */
+/** The same by a reader that must be killed. */
 async function tryDeadlyCanary(decoy: Decoy): Promise<string | undefined> {
   return judgeAttempt(await readDecoyByChild(decoy), 'killed');
 }
@@ -90,7 +90,7 @@ function judgeAttempt(attempt: Attempt, wanted: Attempt): string | undefined {
   return `a read of the decoy was ${attempt}`;
 }
 
-/** What an attempt on the decoy's environment came to. */
+/** The result of an attempt on the decoy's environment. */
 type Attempt = 'read' | 'denied' | 'killed' | { readonly failed: string };
 
 const refusals = ['EACCES', 'EPERM'];
@@ -109,7 +109,7 @@ function readDecoy({ pid, marker }: Decoy): Attempt {
 
 const reader = 'process.stdout.write(require("node:fs").readFileSync(process.argv[1], "latin1"))';
 
-/** Reads by a process of its own, which may be killed for it. */
+/** Reads in a child process, which may be killed for it. */
 async function readDecoyByChild({ pid, marker }: Decoy): Promise<Attempt> {
   const child = spawn(process.execPath, ['--disable-sigusr1', '-e', reader, `/proc/${pid}/environ`], {
     env: {},
@@ -126,20 +126,20 @@ async function readDecoyByChild({ pid, marker }: Decoy): Promise<Attempt> {
   return signal === 'SIGKILL' ? 'killed' : { failed: `the reader ended with ${signal ?? status}` };
 }
 
-/** A process of the agent's own with something in its environment, which the canary tries to read. */
+/** A child process with a marker in its environment, which the canary tries to read. */
 interface Decoy {
   readonly pid: number;
-  /** What its environment holds and nobody else should see. */
+  /** Random text in its environment that no other process should see. */
   readonly marker: string;
   readonly isAlive: boolean;
   end(): void;
 }
 
-/** One after the other: others may end a decoy at any time. */
+/** Replaces decoys that have ended: others may end one at any time. */
 export interface Decoys {
   /**
-   * One that lives.
-   * @param onNew is called with it where it was started for that
+   * A living decoy.
+   * @param onNew called with the decoy if it was newly started
    */
   living(onNew?: (decoy: Decoy) => void): Promise<Decoy>;
   end(): void;
@@ -158,10 +158,10 @@ export function createDecoys(): Decoys {
   };
 }
 
-/** Waits for the end of its input, which comes when the agent ends, however it ends. */
+/** Programs that wait for the end of their input, which comes when the agent ends, however it ends. */
 const waiting = ['/bin/cat', '/usr/bin/cat'];
 
-/** @throws Error where nothing can be started */
+/** @throws Error if no process can be started */
 async function startDecoy(): Promise<Decoy> {
   const marker = randomBytes(16).toString('hex');
   const cat = waiting.find((path) => existsSync(path));
@@ -181,7 +181,7 @@ function decoyOf(child: ChildProcess, marker: string): Decoy {
     pid,
     marker,
     get isAlive() {
-      // an end that this process has not been told of yet leaves a zombie
+      // a process whose end has not been reported yet is a zombie
       return child.exitCode === null && child.signalCode === null && readProcess(pid)?.state !== 'Z';
     },
     end: () => void child.kill('SIGKILL'),

@@ -1,9 +1,9 @@
 import type { ObservedAccessEvent } from './contract.ts';
 
-/** Equal hits as one. */
+/** Equal access events merged into one. */
 export interface QueuedAccessEvent {
   readonly first: ObservedAccessEvent;
-  /** Of the last one, in nanoseconds since 1970. */
+  /** Time of the last event, in nanoseconds since 1970. */
   readonly lastAt: bigint;
   readonly count: number;
 }
@@ -15,8 +15,8 @@ export interface NumberedAccessEvent extends QueuedAccessEvent {
 type Growing = { -readonly [K in keyof QueuedAccessEvent]: QueuedAccessEvent[K] };
 
 /**
- * Hits that the operator has not confirmed, oldest first. Equal ones are taken as one until they are first sent;
- * from then on they keep their number and count, so that the operator can tell a repetition.
+ * Access events that the operator has not confirmed, oldest first. Equal events are merged until they are first sent;
+ * then they keep their number and count, so that the operator recognizes a repetition.
  */
 export class AccessEventQueue {
   readonly #capacity: number;
@@ -26,7 +26,7 @@ export class AccessEventQueue {
   #lastNumber = 0;
   #dropped = 0;
 
-  /** @param capacity more than are ever sent at once */
+  /** @param capacity must exceed the number that is sent at once */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
@@ -35,12 +35,12 @@ export class AccessEventQueue {
     return this.#waiting.size + this.#sent.length;
   }
 
-  /** Hits that were given up, each one counted. */
+  /** Number of dropped access events, merged ones counted individually. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Where there is no room the oldest go that were never sent: of what was sent nobody knows whether it arrived. */
+  /** Without room, drops the oldest that was never sent: sent ones may have arrived. */
   add(hit: ObservedAccessEvent, count = 1, lastAt = hit.at): void {
     const key = keyOf(hit);
     const equal = this.#waiting.get(key);
@@ -53,7 +53,7 @@ export class AccessEventQueue {
     this.#waiting.set(key, { first: hit, lastAt, count });
   }
 
-  /** The oldest, those first that were sent before. */
+  /** The oldest events, beginning with those that were sent before. */
   take(limit: number): readonly NumberedAccessEvent[] {
     while (this.#sent.length < limit) {
       const next = this.#shift();
@@ -64,14 +64,14 @@ export class AccessEventQueue {
     return this.#sent.slice(0, limit);
   }
 
-  /** Those up to this number have arrived. @returns how many that were */
+  /** Removes events up to this number, which have arrived. @returns how many were removed */
   accept(number: number): number {
     const before = this.#sent.length;
     this.#sent = this.#sent.filter((hit) => hit.number > number);
     return before - this.#sent.length;
   }
 
-  /** Gives up what was sent. */
+  /** Drops the events that were sent. */
   refuse(): void {
     for (const { count } of this.#sent) this.#dropped += count;
     this.#sent = [];
@@ -84,7 +84,7 @@ export class AccessEventQueue {
     return oldest;
   }
 
-  /** One iterator goes on over what is added behind it; a new one would walk past all that was removed. */
+  /** Keeps one iterator, which also visits later additions: a new one would step over every removed entry. */
   #oldestKey(): string | undefined {
     const step = this.#order.next();
     if (!step.done) return step.value;

@@ -12,15 +12,15 @@ import { mostHits, type PendingReport, type PendingReports, type ReportReply } f
 
 /** In milliseconds. */
 export interface Timings {
-  /** Between reports when there is nothing to tell. */
+  /** Between reports without news. */
   readonly heartbeat: number;
   /** How long changes of the state are gathered. */
   readonly change: number;
-  /** How long hits are gathered. */
+  /** How long access events are gathered. */
   readonly batch: number;
   /** Of one call. */
   readonly timeout: number;
-  /** For the last reports, at the end. */
+  /** For the last reports at the end. */
   readonly farewell: number;
   readonly backoffInitial: number;
   readonly backoffMax: number;
@@ -32,17 +32,17 @@ export interface ChannelParts {
   readonly status: LinkStatus;
   readonly metrics: ChannelMetrics;
   readonly timings: Timings;
-  /** Cuts calls that are under way. */
+  /** Aborts calls in progress. */
   readonly cut: AbortController;
 }
 
-/** The schema's bound of what the operator may ask for. */
+/** The schema's bound on the interval that the operator may ask for. */
 const longestInterval = 60_000;
 
 /**
- * Rings at the earliest of the times that it was asked for, but not before it may. `startPeriodic` knows one pause, which
- * only a wake-up at once can shorten; here a hit moves the next report to the end of its batch, and the operator's own
- * interval or a back-off keeps it away until later.
+ * Rings at the earliest requested time, but not before a minimum. `startPeriodic` has a single pause, which can only be
+ * ended at once; here an access event moves the next report to the end of its batch, and the operator's interval or a
+ * back-off delays it.
  */
 export class Alarm {
   #due = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class Alarm {
   #ring: ((rang: boolean) => void) | undefined;
   #stopped = false;
 
-  /** Rings after `ms` at the latest. */
+  /** Rings after at most `ms`, unless `notBefore` delays it. */
   within(ms: number): void {
     const due = performance.now() + ms;
     if (due >= this.#due) return;
@@ -65,7 +65,7 @@ export class Alarm {
     this.#arm();
   }
 
-  /** Waits for the next ring; false when it was stopped. */
+  /** Resolves to true at the next ring, to false when stopped. */
   rings(): Promise<boolean> {
     if (this.#stopped) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -95,7 +95,7 @@ export class Alarm {
   }
 }
 
-/** Reports one after another, each as soon as there is something to tell and the operator may be asked. */
+/** Sends one report after another, each as soon as there is news and the operator permits. */
 export class Channel implements OperatorChannel {
   readonly #parts: ChannelParts;
   readonly #alarm = new Alarm();
@@ -156,7 +156,7 @@ export class Channel implements OperatorChannel {
     } while (reports.queued > 0);
   }
 
-  /** Never throws: the agent goes on whatever becomes of a report. */
+  /** Never throws: the agent keeps working whatever happens to a report. */
   async #report(): Promise<void> {
     const { reports, connection, metrics } = this.#parts;
     try {
@@ -193,7 +193,7 @@ export class Channel implements OperatorChannel {
   }
 }
 
-/** Whether the operator answers, told to the log where it changes, to metrics and health. */
+/** Shows whether the operator answers: in metrics and health, and in the log when it changes. */
 export class LinkStatus {
   readonly #log: Logger;
   readonly #metrics: ChannelMetrics;
@@ -207,7 +207,7 @@ export class LinkStatus {
     this.#health = health;
   }
 
-  /** @param queued hits that wait still */
+  /** @param queued access events that still wait */
   answered(queued: number): void {
     this.#metrics.report('ok');
     if (!this.connected) this.#log.info('operator.connected', { queued });
@@ -232,10 +232,10 @@ export class LinkStatus {
 
 interface ChannelMetrics {
   connected(is: boolean): void;
-  /** `ok`, or the result of a ReportError. */
+  /** @param result `ok`, or the result of a ReportError */
   report(result: string): void;
   queued(hits: number): void;
-  /** @param total hits given up so far */
+  /** @param total access events dropped so far */
   dropped(total: number): void;
 }
 

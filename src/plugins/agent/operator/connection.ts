@@ -20,9 +20,9 @@ export interface ConnectionOptions {
   readonly tokenPath?: string | undefined;
   /** Of one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Cuts what is under way. */
+  /** Aborts calls in progress. */
   readonly signal: AbortSignal;
-  /** Default: looks the name up. */
+  /** Default: a DNS lookup. */
   readonly endpointsOf?: typeof endpointsOf;
 }
 
@@ -31,12 +31,12 @@ interface Call {
   readonly bounds: CallBounds;
 }
 
-/** The operator spoke for itself: another replica, or another connection, would say the same. */
+/** The operator's own answers: another replica, or another connection, would give the same. */
 const final = new Set(['invalid_argument', 'permission_denied', 'resource_exhausted', 'unauthenticated']);
 
 /**
- * The way to the operator. It stays with the replica that answers; when that one fails, all addresses of the name
- * are tried in turn, each over a new connection with the TLS files as they are then.
+ * The connection to the operator. Stays with the replica that answers; when that one fails, tries all addresses of the
+ * name in turn, each over a new connection with the current TLS files.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -121,14 +121,14 @@ export class Connection {
 
 const isFinal = (error: unknown): boolean => error instanceof ReportError && final.has(error.result);
 
-/** A certificate that has expired shows as a connection that ends, whatever the operator's reason. */
+/** With an expired certificate the connection just ends, so the error is completed with the likely reason. */
 function explained(error: ReportError, { expires }: TlsMaterial): ReportError {
   if (expires.getTime() > Date.now()) return error;
   const message = `the agent's certificate expired at ${expires.toISOString()}; ${error.message}`;
   return new ReportError(error.result, message, { cause: error.cause });
 }
 
-/** The token as it is now: the kubelet writes another one before it ends. @throws ReportError token_file */
+/** Reads the token anew: the kubelet replaces it before it expires. @throws ReportError token_file */
 async function readToken(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new ReportError('token_file', `the token file cannot be used (${path}): ${cause.code}`, { cause });
@@ -138,7 +138,7 @@ async function readToken(path: string): Promise<string> {
   throw new ReportError('token_file', `the token file cannot be used (${path}): there is no token in it`);
 }
 
-/** All IP addresses behind the name, as gRPC writes targets: a headless service has one for each replica. */
+/** All IP addresses of the name, as gRPC targets: a headless Service has one for each replica. */
 async function endpointsOf({ host, port }: OperatorAddress): Promise<readonly string[]> {
   const addresses = isIP(host) ? [host] : await addressesOf(host);
   return addresses.map((address) =>

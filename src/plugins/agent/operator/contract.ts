@@ -3,31 +3,31 @@ import type { AccessEvent } from '../../../core/protection/bpf-layouts.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
 import type { GuardStatus } from '../guard/contract.ts';
 
-/** Tells the operator what this node is like and what happens on it; never throws, never waits. */
+/** Reports the node's state and access events to the operator; never throws, never waits. */
 export interface OperatorChannel {
   /**
-   * Is told within a second, or once the operator is back.
-   * @param count of equal ones that came together; default 1
-   * @param lastAt of the last of them, in nanoseconds since 1970; default: the same
+   * Reports an access event within a second, or once the operator is back.
+   * @param count number of equal events that came together; default 1
+   * @param lastAt time of the last of them, in nanoseconds since 1970; default: time of `hit`
    */
   hit(hit: ObservedAccessEvent, count?: number, lastAt?: bigint): void;
-  /** The node's state is another one now; it is asked for and told within half a second. */
+  /** To be called when the node's state has changed; it is reported within half a second. */
   changed(): void;
   readonly status: ChannelStatus;
-  /** Tells what is left where the operator answers within a second, and ends. */
+  /** Sends what is left if the operator answers within a second, and ends. */
   close(): Promise<void>;
 }
 
 export interface ChannelStatus {
-  /** The last report was answered; false without an address too. */
+  /** Whether the last report was answered; false without an address. */
   readonly connected: boolean;
-  /** Why the last report failed; undefined when it did not. */
+  /** Why the last report failed; undefined if it did not. */
   readonly lastError: string | undefined;
-  /** Hits that wait, equal ones taken as one. */
+  /** Number of waiting access events, equal ones counted once. */
   readonly queued: number;
 }
 
-/** Guard and pods as the operator is to know them. */
+/** Guard and pods as reported to the operator. */
 export interface NodeState extends GuardStatus {
   /** False in audit mode. */
   readonly enforceMode: boolean;
@@ -37,11 +37,11 @@ export interface NodeState extends GuardStatus {
 export interface PodMeasurement {
   /** Empty for processes that belong to no pod. */
   readonly uid: string;
-  /** Every process in its cgroup is to be covered; those need not be listed. */
+  /** The pod's label asks to cover every process in its cgroup; `processes` need not list all of them. */
   readonly labelled: boolean;
-  /** It is labelled, and its cgroup is in the table in the kernel with all that is in it. */
+  /** The pod is labelled, and its cgroup is in the kernel's table. */
   readonly covered: boolean;
-  /** Why a labelled pod is not covered, or not all of the processes of any pod, as a sentence; else empty. */
+  /** Why a labelled pod, or not every process of any pod, is not covered, as a sentence; otherwise empty. */
   readonly uncoveredReason: string;
   readonly processes: readonly ReportedProcess[];
 }
@@ -67,18 +67,18 @@ export interface OperatorAddress {
   readonly port: number;
 }
 
-/** PEM files: the agent's certificate with its chain, its key, the authorities that the operator's may come from. */
+/** PEM files: the agent's certificate with its chain, its key, and the authorities of the operator's certificate. */
 export interface TlsPaths {
   readonly certPath: string;
   readonly keyPath: string;
   readonly caPath: string;
 }
 
-/** A hit with what this node knows about it. */
+/** An access event with what this node knows about it. */
 export interface ObservedAccessEvent extends AccessEvent {
   /** Nanoseconds since 1970. */
   readonly at: bigint;
-  /** Undefined where the number is not one that leads to a hit. */
+  /** Undefined for a number that does not lead to access events. */
   readonly syscallName: string | undefined;
   /** UIDs of the pods; undefined for a process that is in none. */
   readonly sourcePod: string | undefined;
@@ -86,8 +86,8 @@ export interface ObservedAccessEvent extends AccessEvent {
 }
 
 /**
- * Why a report was not answered with OK. `result` is the name of a gRPC status in small letters, or
- * `tls_files`, `token_file`, `name_lookup`, `no_progress`, `internal` for what went wrong on this side.
+ * Why a report was not answered with OK. `result` is the name of a gRPC status in lower case, or `tls_files`,
+ * `token_file`, `name_lookup`, `no_progress`, `internal` for failures on this side.
  */
 export class ReportError extends Error {
   override readonly name = 'ReportError';

@@ -9,7 +9,7 @@ import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
 import type { ReportReply } from './pending-reports.ts';
 
-/** One connection to one replica of the operator, made at the first call. */
+/** One connection to one replica of the operator, opened at the first call. */
 export interface OperatorClient {
   /** @throws ReportError */
   report(message: object, call: CallBounds): Promise<ReportReply>;
@@ -19,13 +19,13 @@ export interface OperatorClient {
 export interface CallBounds {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Shown with the call; undefined: none. */
+  /** Sent with the call; undefined for none. */
   readonly token: string | undefined;
 }
 
 export type OpenClient = (endpoint: string, address: OperatorAddress, tls: TlsMaterial) => OperatorClient;
 
-/** Sent in place of a name where the address has none: TLS admits no IP address there. */
+/** Server name for addresses without a name, because TLS does not permit an IP address there. */
 const nameForAddresses = 'svc-operator';
 
 /** Loads gRPC and the schema. */
@@ -51,7 +51,7 @@ export async function clientOpener(): Promise<OpenClient> {
   };
 }
 
-/** Nothing is shared, proxied, counted for debugging or tried again behind our back. */
+/** Turns off sharing, proxies, debugging statistics and automatic retries. */
 function channelOptions(address: OperatorAddress): ChannelOptions {
   return {
     'grpc.default_authority': formatListenAddress(address),
@@ -99,14 +99,14 @@ function failure({ status }: Grpc, error: ServiceError): ReportError {
   return new ReportError((status[error.code] ?? 'unknown').toLowerCase(), error.details, { cause: error });
 }
 
-/** Another object whenever the files have changed. */
+/** A new object whenever the files have changed, so that comparing by identity is enough. */
 export interface TlsMaterial {
   readonly context: SecureContext;
-  /** When the agent's own certificate ends. */
+  /** Expiry of the agent's certificate. */
   readonly expires: Date;
 }
 
-/** The agent's identity and what it trusts, read again before each use; kept while new files do not fit together. */
+/** The agent's identity and authorities, read before each use; the old ones are kept while new files do not match. */
 export class ClientTlsFiles {
   readonly #paths: TlsPaths;
   #seen = '';
@@ -116,7 +116,7 @@ export class ClientTlsFiles {
     this.#paths = paths;
   }
 
-  /** @throws ReportError tls_files, while there has been no usable set of files */
+  /** @throws ReportError tls_files, if there has never been a usable set of files */
   async current(): Promise<TlsMaterial> {
     try {
       await this.#refresh();
@@ -141,7 +141,7 @@ export class ClientTlsFiles {
 }
 
 function materialOf(cert: Buffer, key: Buffer, ca: Buffer): TlsMaterial {
-  // Of an empty text Node makes the authorities of the system.
+  // For an empty text Node would trust the system's authorities.
   if (!ca.includes('-----BEGIN CERTIFICATE-----'))
     throw new Error('the file of authorities has no certificate');
   const context = createSecureContext({ minVersion: 'TLSv1.2', cert, key, ca });

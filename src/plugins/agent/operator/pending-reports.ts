@@ -16,32 +16,32 @@ import type {
 
 export interface AgentIdentity {
   readonly node: string;
-  /** Random, of this start of the agent. */
+  /** Random text that identifies this start of the agent. */
   readonly instance: string;
   readonly bootId: string;
   readonly version: string;
 }
 
-/** svc.operator.v1.NodeReportReply as loadProtoService reads it. */
+/** svc.operator.v1.NodeReportReply as loadProtoService decodes it. */
 export interface ReportReply {
   readonly acceptedHit: string;
   readonly sendState: boolean;
   readonly minIntervalMs: number;
 }
 
-/** A report and what it will have told. */
+/** A report and what the operator will know after it. */
 export interface PendingReport {
   readonly message: object;
   readonly hits: number;
-  /** The state in it; undefined where it was left out. */
+  /** The state in the report; undefined if left out. */
   readonly stateText: string | undefined;
 }
 
-/** Hits that wait at most, equal ones taken as one. */
+/** Limit of waiting access events, equal ones counted once. */
 const queueCapacity = 10_000;
-/** Bound of the schema. */
+/** The schema's bound. */
 export const mostHits = 1_000;
-/** How long it is taken for unchanged unless told otherwise: asking costs where there are many processes. */
+/** How long the state counts as unchanged without a call of `changed`: composing it for many processes is expensive. */
 const stateKeptMs = 5_000;
 
 /** Counts every access event, by path and outcome. */
@@ -55,13 +55,13 @@ class AccessEventCounts {
     else known.count += count;
   }
 
-  /** Those that are not zero. */
+  /** Counts that are not zero. */
   list(): readonly AccessEventCount[] {
     return [...this.#counts.values()];
   }
 }
 
-/** What the operator has been told, and what it has not. */
+/** Keeps track of what the operator has been told and what it has not. */
 export class PendingReports {
   readonly #identity: AgentIdentity;
   readonly #state: () => NodeState;
@@ -76,12 +76,12 @@ export class PendingReports {
     this.#state = state;
   }
 
-  /** Hits that wait, equal ones taken as one. */
+  /** Number of waiting access events, equal ones counted once. */
   get queued(): number {
     return this.#queue.size;
   }
 
-  /** Hits that were given up, each one counted. */
+  /** Number of dropped access events, merged ones counted individually. */
   get dropped(): number {
     return this.#queue.dropped;
   }
@@ -91,12 +91,12 @@ export class PendingReports {
     this.#queue.add(hit, count, lastAt);
   }
 
-  /** The state may be another one. */
+  /** To be called when the state may have changed. */
   changed(): void {
     this.#askAgainAt = 0;
   }
 
-  /** The next report: hits that wait and, where it differs from what was told, the state. */
+  /** The next report: waiting access events and, if the operator does not know it yet, the state. */
   next(): PendingReport {
     this.#sequence += 1;
     const hits = this.#queue.take(mostHits);
@@ -105,7 +105,7 @@ export class PendingReports {
     return { message, hits: hits.length, stateText: news?.text };
   }
 
-  /** @returns whether the operator took something of it, or there was nothing but what it knew */
+  /** @returns whether the operator accepted access events of the report, or it had none */
   answered({ hits, stateText }: PendingReport, { acceptedHit, sendState }: ReportReply): boolean {
     const taken = this.#queue.accept(Number(acceptedHit));
     if (sendState) this.#toldState = undefined;
@@ -113,17 +113,17 @@ export class PendingReports {
     return hits === 0 || taken > 0;
   }
 
-  /** The report before may have arrived or not. */
+  /** To be called when the last report may or may not have arrived. */
   unanswered(): void {
     this.changed();
   }
 
-  /** The operator will not have the hits of this report, now or later. */
+  /** To be called when the operator refuses the access events of the report for good. */
   refused(): void {
     this.#queue.refuse();
   }
 
-  /** Until it was told it is news in each report. */
+  /** The state, as long as the operator does not know it. */
   #stateNews(): { state: object; text: string } | undefined {
     if (this.#toldState !== undefined && performance.now() < this.#askAgainAt) return undefined;
     const state = stateMessage(this.#state());
@@ -192,7 +192,7 @@ interface AccessEventCount {
   readonly count: number;
 }
 
-/** Bounds of the schema. */
+/** The schema's bounds. */
 const mostPods = 1_000;
 const mostProcesses = 5_000;
 const mostMeasured = 1_000;
@@ -246,10 +246,10 @@ function processMessage({ pid, start, registration, measured }: ReportedProcess,
 const tierName = (tier: Tier): string => `TIER_${tierNames[tier].toUpperCase()}`;
 const clip = (text: string, length: number): string => text.slice(0, length);
 
-/** A wrapper chooses it. */
+/** The wrapper chooses the text. */
 const longestVersion = 64;
 
-/** svc.operator.v1.Measured as grpc-js takes it; what was not told stays out. */
+/** svc.operator.v1.Measured as grpc-js takes it; parts that were not reported are left out. */
 function measuredMessage(measured: MeasuredNode): object {
   const { wrapperVersion, wrapper, application, secretMemory, delivery } = measured;
   return {

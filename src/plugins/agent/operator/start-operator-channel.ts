@@ -21,12 +21,12 @@ export type OperatorChannelOptions = Operator & ChannelOptions;
 interface ChannelOptions {
   /** Name of the node. */
   readonly node: string;
-  /** Random, of this start of the agent. */
+  /** Random text that identifies this start of the agent. */
   readonly instance: string;
   readonly version: string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Shows an operator out of reach as degraded. */
+  /** Shows an unreachable operator as degraded. */
   readonly health?: Pick<Health, 'degraded' | 'recovered'>;
   /** Closes the channel. */
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ const usual: Timings = {
   backoffMax: 15_000,
 };
 
-/** Begins to tell the operator, in the background. */
+/** Starts to report to the operator, in the background. */
 export function startOperatorChannel(options: OperatorChannelOptions): OperatorChannel {
   if (options.address === undefined) return alone;
   const { address, tls, tokenPath } = options;

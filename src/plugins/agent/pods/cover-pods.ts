@@ -10,7 +10,7 @@ export type CgroupGuard = Pick<
   'protect' | 'protectCgroup' | 'releaseCgroup' | 'cgroups' | 'crowded' | 'onCrowded' | 'onStatus'
 >;
 
-/** Carries a plan out. @returns why a pod could not be covered, by its UID */
+/** Carries out a plan. @returns why pods could not be covered, by UID */
 export function coverPods(
   guard: CgroupGuard,
   { cover, release }: Pick<Plan, 'cover' | 'release'>,
@@ -31,12 +31,12 @@ export function coverPods(
   return failures;
 }
 
-/** The cgroup first: what is forked in it meanwhile is covered then, and what was in it before is next. */
+/** The cgroup first, so that processes forked meanwhile are covered; then the processes already in it. */
 function coverPod(guard: CgroupGuard, { uid, id, path }: PodCgroup, log: Logger): void {
   guard.protectCgroup(id);
   const pids = processesIn(path);
   for (const pid of pids) coverProcess(guard, pid);
-  // without programs in force it is only remembered
+  // without programs in force the guard only remembers the cgroup
   if (!guard.cgroups().includes(id)) return;
   log.info('pod.covered', { pod: uid, cgroup: String(id), processes: pids.length });
 }
@@ -51,14 +51,14 @@ function coverProcess(guard: CgroupGuard, pid: number): void {
 
 const deepest = 8;
 
-/** PIDs of the processes in a cgroup and below it, as this process's PID namespace numbers them. */
+/** PIDs of the processes in a cgroup and below it, in this process's PID namespace. */
 export function processesIn(path: string, depth = 0): number[] {
   if (depth > deepest) return [];
   const below = namesIn(path).flatMap((name) => processesIn(join(path, name), depth + 1));
   return [...processesOf(path), ...below];
 }
 
-/** Those of other PID namespaces read as 0. A threaded cgroup does not list any: its parent does. */
+/** Processes of other PID namespaces read as 0. A threaded cgroup lists none: its parent does. */
 function processesOf(path: string): number[] {
   try {
     const lines = readFileSync(join(path, 'cgroup.procs'), 'utf8').split('\n');
@@ -70,28 +70,28 @@ function processesOf(path: string): number[] {
 }
 
 export interface Situation {
-  /** Ids that are covered now, those of an earlier agent included. */
+  /** Ids that are covered now, including an earlier agent's. */
   readonly covered: ReadonlySet<bigint>;
-  /** UIDs of the pods that are to be protected, as far as is known. */
+  /** UIDs of the known pods to protect. */
   readonly wanted: ReadonlySet<string>;
-  /** Whether that is known: the API server has listed them all to us at least once. */
+  /** Whether `wanted` is complete: the API server has listed all pods at least once. */
   readonly listed: boolean;
-  /** The pods' cgroups on this node; undefined where there is no sign of a kubelet's. */
+  /** The pods' cgroups on this node; undefined if there is no sign of a kubelet. */
   readonly found: readonly PodCgroup[] | undefined;
-  /** Whether there is a cgroup of this id, a pod's or any other: the programs cover those of containers, too. */
+  /** Whether a cgroup with this id exists, a pod's or any other: the programs also cover cgroups of containers. */
   readonly isThere: (id: bigint) => boolean;
 }
 
 interface Plan {
   readonly cover: readonly PodCgroup[];
   readonly release: readonly bigint[];
-  /** Something is to come or to go: a pod's cgroup, or the one of a pod that is no longer to be protected. */
+  /** Whether a pod's cgroup is yet to appear, or that of a pod no longer to protect is yet to disappear. */
   readonly unsettled: boolean;
 }
 
 /**
- * What to do so that each wanted pod is covered. A cgroup is released when it is gone, never while processes may be
- * in it: that a pod is gone from the API says nothing about them.
+ * What to do so that each wanted pod is covered. A cgroup is released only when it is gone, never while it may contain
+ * processes: a pod that is gone from the API may still have some.
  */
 export function planCover({ covered, wanted, listed, found, isThere }: Situation): Plan {
   if (found === undefined) return { cover: [], release: [], unsettled: wanted.size > 0 };

@@ -14,37 +14,40 @@ import {
 } from './pod-cgroups.ts';
 
 export interface CoverageOptions {
-  /** Where the host's cgroups are mounted. */
+  /** Mount point of the host's cgroups. */
   readonly folder: string;
   readonly guard: CgroupGuard;
   readonly log: Logger;
-  /** UIDs of the pods that are to be protected, and whether all of them are known. */
+  /** UIDs of the pods to protect, and whether all of them are known. */
   readonly wanted: () => { readonly uids: ReadonlySet<string>; readonly listed: boolean };
-  /** After each pass. */
+  /** Called after each pass. */
   readonly onPass: (pass: CoveragePass) => void;
-  /** What else is to be done for the pods that are covered, on each pass. */
+  /** Further work for the covered pods, on each pass. */
   readonly onCovered?: (pods: readonly PodCgroup[]) => PassOutcome;
-  /** For so long a pod may have no cgroup before it counts as uncovered: the kubelet makes it when it starts the pod. */
+  /** How long a pod may lack a cgroup before it counts as uncovered: the kubelet creates it when it starts the pod. */
   readonly startingMs?: number;
 }
 
-/** `unsettled`: something is still to come or to go, so that another pass is due; `starting`: a container, so that it is due soon. */
+/**
+ * `unsettled`: cgroups are yet to appear or disappear, so another pass is due; `starting`: a container is, so it is due
+ * soon.
+ */
 export type PassOutcome = 'settled' | 'unsettled' | 'starting';
 
 export interface CoveragePass {
   /** UIDs of the pods whose cgroup is in the kernel's table. */
   readonly covered: ReadonlySet<string>;
-  /** Why a pod that is to be covered is not, by its UID; those that may only be starting left out. */
+  /** Why pods to protect are not covered, by UID; without pods that may just be starting. */
   readonly uncovered: ReadonlyMap<string, string>;
-  /** Why the pass came to nothing. */
+  /** Why the pass failed. */
   readonly failure?: string;
 }
 
-/** Brings what is covered into line with what is wanted, whenever either may have changed. */
+/** Aligns the covered pods with the wanted ones whenever either may have changed. */
 export interface Coverage {
-  /** Soon; calls that come together make one pass. */
+  /** Requests a pass soon; calls in quick succession cause one pass. */
   refresh(): void;
-  /** Which of these pods the kernel's table does not hold now, with the reason; a pod that is starting too. */
+  /** Which of these pods the kernel's table does not hold now, with the reason; includes starting pods. */
   uncovered(uids: Iterable<string>): ReadonlyMap<string, string>;
   close(): void;
 }
@@ -57,7 +60,7 @@ const whileStartingMs = 200;
 const idleMs = 60_000;
 const usualStartingMs = 10_000;
 
-/** The folders' own events make the passes; the pause between two makes up for those that are lost. */
+/** Events of the folders trigger passes; a pass after each pause makes up for lost events. */
 export function keepCovered(options: CoverageOptions): Coverage {
   const ended = new AbortController();
   const { signal } = ended;
@@ -66,7 +69,7 @@ export function keepCovered(options: CoverageOptions): Coverage {
   let retryMs = firstRetryMs;
   let isDue = true;
   const pass = async () => {
-    // Events come in bursts: one pass is enough for those of the next milliseconds.
+    // Events come in bursts: one pass serves all of the next milliseconds.
     if (isDue) await sleep(settleMs, signal).catch(() => undefined);
     if (signal.aborted) return 0;
     isDue = false;
@@ -127,7 +130,7 @@ class CoveragePasses {
     }
   }
 
-  /** @param held the cgroups in the kernel's table; default: it is read */
+  /** @param held the cgroups in the kernel's table; default: as read now */
   uncovered(
     uids: Iterable<string>,
     held: ReadonlySet<bigint> = new Set(this.#options.guard.cgroups()),
@@ -142,14 +145,14 @@ class CoveragePasses {
     return new Map([...uids].flatMap((uid) => withReason(uid, whyNot(uid))));
   }
 
-  /** The watch is set before the folders are read: what comes in between makes another pass. */
+  /** Sets the watch before reading the folders, so that changes in between cause another pass. */
   #look(): Found {
     const { folder } = this.#options;
     const root = findCgroupRoot(folder);
     if (root === undefined) return { pods: [], parents: [], problem: `There is no cgroup v2 at ${folder}.` };
     const before = scanPodCgroups(root);
     const { uids } = this.#options.wanted();
-    // containers of those that are to be protected come and go in them
+    // watched as well, because containers of pods to protect come and go in these folders
     const wanted = before.pods.filter(({ uid }) => uids.has(uid));
     this.#watch.set([folderAt(root) ?? [], before.parents, wanted].flat());
     const { pods, parents } = scanPodCgroups(root);
@@ -158,7 +161,7 @@ class CoveragePasses {
     return { pods, parents, problem };
   }
 
-  /** Looks for all cgroups once it is asked: what is covered are pods', but for what the programs themselves have added. */
+  /** Scans all cgroups, at the first call only: needed just for cgroups that the programs themselves have added. */
   #presence(): (id: bigint) => boolean {
     let ids: Set<bigint> | undefined;
     return (id) => {
@@ -185,14 +188,14 @@ interface Found extends PodCgroups {
 const withReason = (uid: string, reason: string | undefined): [string, string][] =>
   reason === undefined ? [] : [[uid, reason]];
 
-/** Tells at once when folders come and go in a set of folders. */
+/** Reports at once when subfolders of a set of folders come and go. */
 interface FolderWatch {
-  /** From now on these. One that was removed and made again is another. */
+  /** Replaces the watched folders. A folder that was removed and created again is a different one. */
   set(folders: readonly Folder[]): void;
   close(): void;
 }
 
-/** What cannot be watched is left out: whoever asks looks from time to time besides. */
+/** Leaves out folders that cannot be watched: periodic passes cover them. */
 function watchFolders(onChange: () => void): FolderWatch {
   const watchers = new Map<bigint, FSWatcher>();
   const drop = (id: bigint) => {

@@ -3,26 +3,26 @@ import { basename, join, relative } from 'node:path';
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { podUidOf, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 
-/** The cgroup of a pod, in which those of its containers are. */
+/** The cgroup of a pod, which contains those of its containers. */
 export interface PodCgroup extends Folder {
-  /** The pod's UID; of a static pod the hash of its manifest. */
+  /** The pod's UID; for a static pod the hash of its manifest. */
   readonly uid: string;
 }
 
 export interface PodCgroups {
   readonly pods: readonly PodCgroup[];
-  /** The folders in which those of pods come and go. */
+  /** The folders in which cgroups of pods come and go. */
   readonly parents: readonly Folder[];
 }
 
-/** Of the cgroupfs and the systemd driver, which puts the names of the parents before it. */
+/** Names with the cgroupfs driver, and with the systemd driver, which prefixes the names of the parents. */
 const ofAllPods = /^(?:[\w.]+-)*kubepods(?:\.slice)?$/;
 const ofServiceClass = /^(?:(?:[\w.]+-)*kubepods-)?(?:burstable|besteffort)(?:\.slice)?$/;
 
 /**
- * The pods' cgroups of this node, whatever the kubelet's cgroup driver, and below whatever cgroup root it was given.
- * @param root where cgroup v2 is mounted
- * @throws Error when it cannot be read
+ * The pods' cgroups of this node, for any cgroup driver and cgroup root of the kubelet.
+ * @param root mount point of cgroup v2
+ * @throws Error if it cannot be read
  */
 export function scanPodCgroups(root: string): PodCgroups {
   const tops = findTops(root);
@@ -50,17 +50,17 @@ function findTops(root: string): Folder[] {
 /** A folder of the cgroup file system. */
 export interface Folder {
   readonly path: string;
-  /** Id of the cgroup: the inode number, which on 64-bit systems is what `name_to_handle_at` yields. Never used twice. */
+  /** Id of the cgroup: the inode number, on 64-bit systems equal to what `name_to_handle_at` yields. Never reused. */
   readonly id: bigint;
 }
 
-/** Undefined when it is gone, or is no folder. */
+/** Undefined if it is gone, or not a folder. */
 export function folderAt(path: string): Folder | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found?.isDirectory() ? { path, id: found.ino } : undefined;
 }
 
-/** Names of the folders in a folder; none when it is gone. */
+/** Names of the subfolders of a folder; none if it is gone. */
 export function namesIn(path: string): string[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
@@ -77,15 +77,15 @@ function foldersIn(path: string): Folder[] {
     .filter((folder) => folder !== undefined);
 }
 
-/** Ids of all folders below one. */
+/** Ids of all folders below this one. */
 export function idsBelow(path: string): Set<bigint> {
   const all = foldersIn(path);
-  // those that are added meanwhile are visited, too
+  // also visits those that are added during the loop
   for (const folder of all) all.push(...foldersIn(folder.path));
   return new Set(all.map(({ id }) => id));
 }
 
-/** What is being removed answers ENODEV. */
+/** A cgroup that is being removed fails with ENODEV. */
 export function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -94,8 +94,8 @@ export function isGone(error: unknown): boolean {
 const cgroup2 = 0x63677270;
 
 /**
- * Where cgroup v2 is mounted: the folder itself, or `unified` in it where the host has v1 beside it.
- * @returns undefined where it is in neither
+ * Mount point of cgroup v2: the folder itself, or `unified` in it if the host also has v1.
+ * @returns undefined if neither is cgroup v2
  */
 export function findCgroupRoot(folder: string): string | undefined {
   return [folder, join(folder, 'unified')].find(isCgroup2);
@@ -109,25 +109,25 @@ function isCgroup2(folder: string): boolean {
   }
 }
 
-/** Says which pod something belongs to; undefined for what belongs to none, or is gone. */
+/** Finds the pod of a cgroup or process; undefined if there is none, or if it is gone. */
 export interface PodResolver {
   /** @param id of a pod's cgroup or one below it */
   podOfCgroup(id: bigint): string | undefined;
-  /** Id by which the runtime knows the container that such a cgroup is of, or is in. */
+  /** The runtime's id of the container to which such a cgroup belongs. */
   containerOfCgroup(id: bigint): string | undefined;
   podOfProcess(pid: number): string | undefined;
 }
 
-/** A scan costs some milliseconds: an id that was looked for in vain makes another one at most so often. */
+/** A scan costs some milliseconds: an id that was not found before causes another scan at most this often. */
 const scanEveryMs = 1_000;
-/** One that was never looked for may be of a cgroup that has just been made. */
+/** An id that was never looked for may belong to a cgroup that has just been created. */
 const scanForNewEveryMs = 100;
 const mostMissing = 4_096;
 const mostKnown = 16_384;
 /** A container can make cgroups of its own. */
 const mostPerPod = 512;
 
-/** @param root where cgroup v2 is mounted; undefined: no cgroup has a pod */
+/** @param root mount point of cgroup v2; undefined: no cgroup has a pod */
 export function createPodResolver(root: string | undefined, now = () => performance.now()): PodResolver {
   let known = new Map<bigint, CgroupOwner>();
   const missing = new BoundedMap<bigint, true>(mostMissing);
@@ -156,7 +156,7 @@ interface CgroupOwner {
   readonly container: string | undefined;
 }
 
-/** What has gone since is still asked for: events come a little later. */
+/** Keeps cgroups that are gone: access events refer to them a little later. */
 function merged(
   found: Map<bigint, CgroupOwner>,
   before: ReadonlyMap<bigint, CgroupOwner>,
@@ -175,7 +175,7 @@ function readTree(root: string): Map<bigint, CgroupOwner> {
   return found;
 }
 
-/** Breadth first: what the runtime made comes before what a container made within it. */
+/** Breadth first: the runtime's cgroups come before those that a container created within its own. */
 function addPod(found: Map<bigint, CgroupOwner>, { uid, ...pod }: PodCgroup): void {
   const folders: (Folder & { readonly container?: string | undefined })[] = [pod];
   for (let index = 0; index < folders.length && index < mostPerPod; index++) {

@@ -6,9 +6,9 @@ import type { CoveragePass } from './coverage.ts';
 /** Shows the state of the pod watch: by log and metrics, and in the bodies of `/healthz` and `/readyz`. */
 export interface PodWatchState {
   connected(connected: boolean): void;
-  /** @param nameOf the `namespace/name` of a pod that is to be covered */
+  /** @param nameOf the `namespace/name` of a pod to protect */
   pass(pass: CoveragePass, nameOf: (uid: string) => string): void;
-  /** @param cgroups those with more processes than the table keeps for one; of a pod with its UID */
+  /** @param cgroups those with more processes than the table holds for one cgroup, with the UID of their pod if any */
   crowded(cgroups: readonly CrowdedCgroup[]): void;
   nodeKnown(known: boolean): void;
   /** A condition that lasts as long as this process, such as a wrong configuration. */
@@ -67,7 +67,7 @@ export function createPodWatchState({ log, metrics, health }: Parts): PodWatchSt
 
 const mostNamed = 20;
 
-/** The log names each once, for as long as it is crowded. */
+/** Logs each cgroup once while it is crowded. */
 function crowdedCgroups({ log, metrics, health }: Parts): PodWatchState['crowded'] {
   const gauge = metrics.gauge(
     'svc_agent_crowded_cgroups',
@@ -86,7 +86,7 @@ function crowdedCgroups({ log, metrics, health }: Parts): PodWatchState['crowded
   };
 }
 
-/** Names the pods that are to be covered and are not, wherever somebody may look; the log once each. */
+/** Names the pods that are to be covered and are not in metrics and health, and once each in the log. */
 function uncoveredPods({ log, metrics, health }: Parts): (reasons: ReadonlyMap<string, string>) => void {
   const gauge = metrics.gauge(
     'svc_agent_uncovered_pods',

@@ -21,16 +21,16 @@ import { createPodWatchState, crowdedReason, type PodWatchState } from './pod-wa
 export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' | 'health'> {
   /** Name of this node in the cluster. */
   readonly node: string;
-  /** Folder where the host's cgroups are mounted. */
+  /** Mount point of the host's cgroups. */
   readonly cgroupRoot: string;
   readonly guard: CgroupGuard;
   readonly signal: AbortSignal;
-  /** Names the API server; default: this process's environment. */
+  /** Gives the API server's address; default: this process's environment. */
   readonly env?: ComponentDeps['env'];
   readonly timing?: Partial<ReflectTiming>;
   /** See CoverageOptions. */
   readonly startingMs?: number;
-  /** Other pods are covered now, or are not. */
+  /** Called when the set of covered or uncovered pods has changed. */
   readonly onChange?: () => void;
   /** See CoverageOptions. */
   readonly onCovered?: CoverageOptions['onCovered'];
@@ -38,40 +38,41 @@ export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' |
 
 export interface PodWatch {
   readonly resolver: PodResolver;
-  /** @param cgroup id of a labelled pod's cgroup or one below it; undefined for what is in no labelled pod */
+  /** @param cgroup id of a labelled pod's cgroup or one below it @returns undefined for any other cgroup */
   nameOf(cgroup: bigint): ContainerName | undefined;
-  /** Why not all of a pod's processes are covered wherever they are moved, as a sentence, by the pod's UID. */
+  /** Why some processes of a pod would lose coverage when moved elsewhere, as a sentence, by the pod's UID. */
   crowded(): ReadonlyMap<string, string>;
   /**
-   * Whether a container may be one of those that the operator gives the token. `kubectl debug` can have an ephemeral one
-   * mount any volume of its pod; where a pod has such a one, its others have to be known by the kubelet's word.
+   * Whether a container may be one to which the operator gives the token. `kubectl debug` can add an ephemeral
+   * container that mounts any volume of its pod; in a pod with such a container, the kubelet must have reported the
+   * others as not ephemeral.
    * @param container the runtime's id
    */
   mayHoldToken(podUid: string, container: string | undefined): boolean;
-  /** The pods on this node that are to be protected by their label. */
+  /** The pods on this node whose label asks for protection. */
   labelled(): readonly LabelledPod[];
-  /** Resolves when nothing is under way; what is covered stays so. */
+  /** Resolves when no work is in progress; covered pods stay covered. */
   close(): Promise<void>;
 }
 
-/** As people know them. */
+/** Names for people. */
 export interface ContainerName {
   /** `namespace/name` */
   readonly pod: string;
-  /** Undefined where the kubelet has not told the API server of it yet. */
+  /** Undefined if the kubelet has not reported the container to the API server yet. */
   readonly container: string | undefined;
 }
 
 export interface LabelledPod {
-  /** As its cgroup names it. */
+  /** As in the name of the pod's cgroup. */
   readonly uid: string;
-  /** Why the table in the kernel does not hold its cgroup, as a sentence; undefined: it does. */
+  /** Why the kernel's table does not hold the pod's cgroup, as a sentence; undefined if it does. */
   readonly uncovered: string | undefined;
 }
 
 /**
  * Covers the pods of this node that are labelled `svc/protected=true`, by their cgroups. Returns at once; without an
- * API server it says so and stays off.
+ * API server it reports so and stays off.
  */
 export function startPodWatch(options: PodWatchOptions): PodWatch {
   const root = findCgroupRoot(options.cgroupRoot);
@@ -104,7 +105,7 @@ export function startPodWatch(options: PodWatchOptions): PodWatch {
   };
 }
 
-/** Undefined where there is no API server to follow, which has been said then. */
+/** Undefined, after reporting so, if there is no API server to follow. */
 async function connect(
   { env = process.env, log, node }: PodWatchOptions,
   state: PodWatchState,
@@ -181,7 +182,7 @@ function follow(options: PodWatchOptions, client: KubeClient, state: PodWatchSta
   return following;
 }
 
-/** Whether other pods are covered than the time before. */
+/** Tells whether the covered or uncovered pods differ from the last call. */
 function createComparison(): (pods: readonly LabelledPod[]) => boolean {
   let before = '[]';
   return (pods) => {
@@ -192,7 +193,7 @@ function createComparison(): (pods: readonly LabelledPod[]) => boolean {
   };
 }
 
-/** A list of the pods of a node that does not exist is empty and no error: a wrong name would never be noticed. */
+/** Listing the pods of a non-existent node is no error but an empty list, so a wrong name would never be noticed. */
 async function checkNode(
   client: KubeClient,
   node: string,
@@ -214,17 +215,17 @@ async function checkNode(
   }
 }
 
-/** What is kept of a pod. */
+/** The part of a pod that is kept. */
 interface WantedPod {
-  /** By which its cgroup is named. */
+  /** As in the name of the pod's cgroup. */
   readonly uid: string;
   /** `namespace/name` */
   readonly name: string;
-  /** Names of its containers by the runtime's ids, as the kubelet has told them. */
+  /** Names of its containers by the runtime's ids, as reported by the kubelet. */
   readonly containers: ReadonlyMap<string, string>;
-  /** The runtime's ids of those that are not ephemeral. */
+  /** The runtime's ids of containers that are not ephemeral. */
   readonly lasting: ReadonlySet<string>;
-  /** An ephemeral one mounts the token of wrappers, or is to. */
+  /** Whether an ephemeral container mounts, or will mount, the token of wrappers. */
   readonly mountsTokenLater: boolean;
 }
 
@@ -243,10 +244,10 @@ type StatusList = 'initContainerStatuses' | 'containerStatuses' | 'ephemeralCont
 
 type Rest = Omit<ReflectOptions<PodObject, WantedPod>, 'path' | 'project' | 'client'>;
 
-/** The kubelet names a static pod's cgroup by the hash of its manifest, and notes that in the pod's mirror. */
+/** The kubelet names a static pod's cgroup by the hash of its manifest, and puts the hash on the mirror pod. */
 const mirrorHash = 'kubernetes.io/config.mirror';
 
-/** One that has ended has no cgroup any more, and waits for its deletion. */
+/** A pod that has ended has no cgroup any more; only its deletion is outstanding. */
 const notEnded = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Follows the pods of a node that are labelled as protected. */

@@ -20,10 +20,10 @@ export interface AcceptorOptions {
   readonly lifetimeMs: number;
 }
 
-/** For the answers that are under way when a connection is asked to end. */
+/** Time to send pending answers when a connection must end. */
 const partingMs = 500;
 
-/** Takes connections in and sees to their end. */
+/** Accepts connections and ends them in time. */
 export class Acceptor {
   readonly #options: AcceptorOptions;
   readonly #limit: ConnectionLimit;
@@ -34,12 +34,12 @@ export class Acceptor {
     this.#limit = new ConnectionLimit(options.bounds);
   }
 
-  /** @param socket accepted in this turn of the event loop: nothing was read of it yet */
+  /** @param socket accepted in this turn of the event loop, before anything was read from it */
   accept(socket: Socket): void {
-    // a caller may go at any time
+    // a caller may disconnect at any time
     socket.on('error', () => {});
     const descriptor = descriptorOf(socket);
-    // who has given up while the agent was at work is not served
+    // a caller that gave up while the agent was busy is not served
     if (descriptor === undefined || hasHungUp(descriptor)) {
       socket.destroy();
       return;
@@ -56,7 +56,7 @@ export class Acceptor {
     for (const end of [...this.#ends]) end();
   }
 
-  /** One time for all: for the first bytes, for slow callers and for idle ones. */
+  /** A single deadline bounds the first bytes, slow callers and idle ones. */
   #endInTime(socket: Socket, finish: () => void): void {
     const end = () => {
       finish();
@@ -91,7 +91,7 @@ interface Protocol {
   readonly service: Grpc.ServiceDefinition;
 }
 
-/** A message is below 300 bytes, and a caller makes one call after the other. */
+/** Messages are below 300 bytes, and a caller makes one call after the other. */
 const bounds = {
   'grpc.max_receive_message_length': 65_536,
   'grpc.max_concurrent_streams': 4,
@@ -100,9 +100,10 @@ const bounds = {
 };
 
 /**
- * Serves one connection with a server of its own: whose calls they are is then beyond error. It costs 0.1 ms.
- * @param socket of which nothing was read yet
- * @returns ends the connection once its calls are answered
+ * Serves one connection with a server of its own, so that its calls cannot be attributed to another caller. Costs 0.1
+ * ms.
+ * @param socket from which nothing was read yet
+ * @returns a function that ends the connection once its calls are answered
  */
 function serveConnection(
   socket: Socket,
@@ -125,7 +126,7 @@ function serveConnection(
   return () => injector.destroy();
 }
 
-/** @param answer its signal is aborted when the caller has ended the call, or its time is over */
+/** @param answer gets a signal that is aborted when the caller cancels the call or its deadline passes */
 function unary<Request, Answer>(
   grpc: typeof Grpc,
   answer: (message: Request, asker: AbortSignal) => Promise<Answer>,
@@ -148,13 +149,13 @@ function askerOf<Request, Answer>(call: Grpc.ServerUnaryCall<Request, Answer>): 
   return asker.signal;
 }
 
-/** What counts of a connection when there are too many. */
+/** The properties of a connection that matter when there are too many. */
 interface Bounded {
-  /** 0 for a process outside of the agent's PID namespace. */
+  /** 0 for a process outside the agent's PID namespace. */
   readonly pid: number;
-  /** Whom it belongs to, such as user and container. */
+  /** The owner, such as user and container. */
   readonly owner: string;
-  /** Ends it at once. */
+  /** Ends the connection at once. */
   drop(): void;
 }
 
@@ -164,8 +165,8 @@ export interface AcceptorBounds {
 }
 
 /**
- * Keeps connections to a number without turning anybody away: a newcomer takes the place of the oldest one of its
- * process, or of whoever holds the most. So nobody keeps others out by holding connections.
+ * Limits the number of connections without refusing any: a new one replaces the oldest of its process, or of the owner
+ * that holds the most. So nobody keeps others out by holding connections.
  */
 export class ConnectionLimit {
   readonly #bounds: AcceptorBounds;

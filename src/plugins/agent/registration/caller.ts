@@ -9,9 +9,9 @@ import { keyOf } from './registry.ts';
 export interface CallerProcess {
   readonly pid: number;
   readonly uid: number;
-  /** Nanoseconds since boot: another process with this PID has another one. */
+  /** Nanoseconds since boot; differs for another process with the same PID. */
   readonly start: bigint;
-  /** Id of its cgroup (v2). */
+  /** Id of the process's cgroup (v2). */
   readonly cgroup: bigint;
 }
 
@@ -24,20 +24,20 @@ export function requireReady({ status }: Guard): void {
 }
 
 /**
- * Takes down who is at the other end of a connection that was just accepted.
- * @param descriptor of the connection, and what it says of the peer
- * @throws Refusal where the agent cannot tell, or the process has gone already
+ * Identifies the peer of a connection that was just accepted.
+ * @param descriptor of the connection
+ * @throws RegistrationRefused if the agent cannot identify it, or the process has already gone
  */
 export function identify(descriptor: number, { pid, uid }: PeerCredentials, guard: Guard): CallerProcess {
   if (pid === 0) throw outside();
   requireReady(guard);
   const facts = guard.inspect(pid);
-  // Only now: a process that still has the PID is the one that was inspected.
+  // Checked after `inspect`: if the peer is still there, the PID has not been reused, so its process was inspected.
   if (facts === undefined || isPeerThere(descriptor) === false) throw gone();
   return { pid, uid, start: facts.start, cgroup: facts.cgroup };
 }
 
-/** @throws Refusal where the facts are those of another process that was given the PID */
+/** @throws RegistrationRefused if the facts belong to another process that got the same PID */
 export function requireSame(caller: CallerProcess, facts: ProcessFacts | undefined): ProcessFacts {
   if (facts === undefined || keyOf(facts) !== keyOf(caller)) throw gone();
   return facts;
@@ -50,7 +50,7 @@ function outside(): RegistrationRefused {
   );
 }
 
-/** Content of /proc/PID/cgroup. @throws Error where the process is gone */
+/** Content of /proc/PID/cgroup. @throws Error if the process is gone */
 export type ReadCgroups = (pid: number) => string;
 
 export function readCgroups(pid: number): string {
@@ -58,9 +58,9 @@ export function readCgroups(pid: number): string {
 }
 
 /**
- * The pod that a process is in by its cgroups, which has to be the one that it names.
- * @param named empty where it names none
- * @throws Refusal
+ * The pod of a process by its cgroups, which must be the pod that it names.
+ * @param named empty if it names none
+ * @throws RegistrationRefused
  */
 export function podOf(pid: number, named: string, read: ReadCgroups): string | undefined {
   if (named !== '' && !isPodUid(named)) {
@@ -87,7 +87,7 @@ function cgroupsOf(pid: number, read: ReadCgroups): string {
 
 const limit = 64;
 
-/** A version as a caller gives it, fit for logs and lists: on one line, 64 characters at most. */
+/** A caller's version text, made safe for logs and lists: one line of at most 64 characters. */
 export function versionText(text: string): string {
   return text.replace(/\p{C}+/gu, ' ').slice(0, limit);
 }

@@ -38,21 +38,21 @@ export interface CallDeps extends RegisterDeps {
   readonly registry: Registry;
   /** Of the agent. */
   readonly version: string;
-  /** Called when a process has registered that was not, or reported. */
+  /** Called when a new process has registered, or a process has reported. */
   readonly onChange: () => void;
-  /** Called before a process that registers, or reports, is answered. */
+  /** Called before a registration or report is answered. */
   readonly onProtected: OnProtected;
 }
 
-/** @param podUid as its cgroup names it; undefined: it is in no pod */
+/** @param podUid as in the name of the pod's cgroup; undefined: the process is in no pod */
 export type OnProtected = (process: ProcessFacts, podUid: string | undefined) => void;
 
-/** The caller, or why it cannot be told. */
+/** The caller, or why it cannot be identified. */
 export type IdentifiedCaller = CallerProcess | RegistrationRefused;
 
-/** The schema's calls, each done when it returns or resolves. All throw Refusal. */
+/** The schema's calls, each done when it returns or resolves. All throw RegistrationRefused. */
 export interface Calls {
-  /** @param asker aborted with a Refusal when the caller has given up */
+  /** @param asker aborted with a RegistrationRefused when the caller has given up */
   register(identity: IdentifiedCaller, message: RegisterMessage, asker: AbortSignal): Promise<RegisterAnswer>;
   report(identity: IdentifiedCaller, message: ReportMessage): void;
 }
@@ -141,7 +141,7 @@ function commOf(pid: number): string | undefined {
   }
 }
 
-/** Lets at most `perSecond` lines pass in any second of the clock, so that no caller fills the log. */
+/** Lets at most `perSecond` lines pass in each second of the clock, so that callers cannot fill the log. */
 export function lineLimit(perSecond: number, now: () => number = () => performance.now()) {
   let second = -1;
   let passed = 0;
@@ -171,9 +171,9 @@ interface Registered {
 }
 
 /**
- * Protects the caller, unless it is not what it says or somebody has access to it already.
+ * Protects the caller, unless its claims are false or another process already has access to it.
  * @param asker aborted when the caller has given up
- * @throws Refusal; SvcError of the guard; the asker's reason
+ * @throws RegistrationRefused; SvcError of the guard; the asker's reason
  */
 async function register(
   caller: CallerProcess,
@@ -184,9 +184,9 @@ async function register(
   requireReady(guard);
   const podUid = podOf(caller.pid, named, readCgroups);
   requireSame(caller, guard.inspect(caller.pid));
-  // Protected before it is judged: whoever comes in between is kept out.
+  // Protected before it is judged, so that no other process can get access in between.
   const { openedBefore } = requireSame(caller, await protecting.protect(caller, asker));
-  // as it is now: another request may have begun it, some seconds ago
+  // read again, because the result may stem from another request, some seconds ago
   const facts = { ...requireSame(caller, guard.inspect(caller.pid)), openedBefore };
   const { tier = 4 } = guard.status;
   refuseTraced(facts);
@@ -203,7 +203,7 @@ function refuseTraced({ traced, pid }: ProcessFacts): void {
   );
 }
 
-/** The tiers that guard check reads of descriptors that were opened before. */
+/** Only without a guarding tier: those check reads from descriptors that were opened before. */
 function refuseOpened({ openedBefore, pid }: ProcessFacts): void {
   if (!openedBefore) return;
   throw new RegistrationRefused(
@@ -222,8 +222,8 @@ export interface ReportMessage extends MeasuredMessage {
 }
 
 /**
- * Keeps what a registered process reports.
- * @throws Refusal
+ * Keeps the report of a registered process.
+ * @throws RegistrationRefused
  */
 function report(
   caller: CallerProcess,

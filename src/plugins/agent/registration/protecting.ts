@@ -2,25 +2,25 @@ import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts
 import { ending } from './refusal.ts';
 import { keyOf } from './registry.ts';
 
-/** A wrapper that has given up asks again within a second or two. */
+/** Long enough for a wrapper that has given up, which asks again within a second or two. */
 const usualKeepMs = 10_000;
-/** Callers wait for ten times as long; what is done sooner is done anew for each that asks later. */
+/** Results of quicker work are not kept but computed anew for later callers. Callers wait ten times as long. */
 const quickMs = 500;
-/** As many as may be connected. */
+/** Equals the limit of connections. */
 const mostKept = 256;
 
-/** Has the guard protect processes, each by one walk at a time, however often it asks. */
+/** Makes the guard protect processes, with one walk at a time for each process however often it asks. */
 export interface Protecting {
   /**
    * Resolves when the process and all of its descendants are protected.
    * @throws what the guard throws; the asker's reason
    */
   protect(process: ProtectedProcess, asker: AbortSignal): Promise<ProcessFacts>;
-  /** Gives up what is under way. */
+  /** Gives up work in progress. */
   close(): void;
 }
 
-/** @param keepMs how long a walk goes on, and what came of it is kept, for a process that has given up */
+/** @param keepMs how long a walk continues, and its result is kept, for a process that has given up */
 export function createProtecting(guard: Guard, keepMs = usualKeepMs): Protecting {
   const work = new SharedWork<Pick<Guard['status'], 'tier'> & { facts: ProcessFacts }>({
     ...{ keepMs, quickMs, mostKept },
@@ -39,13 +39,13 @@ export function createProtecting(guard: Guard, keepMs = usualKeepMs): Protecting
 }
 
 export interface SharedWorkOptions<T> {
-  /** How long work goes on, and its result is kept, without anybody who waits for it, in milliseconds. */
+  /** How long work continues, and its result is kept, while nobody waits for it, in milliseconds. */
   readonly keepMs: number;
-  /** The result of work that took longer is kept though it was given to somebody, who may have given up by then. */
+  /** The result of work that took longer is kept even if it was delivered, because the caller may have given up. */
   readonly quickMs: number;
-  /** Of those, that many at most; the oldest one is given up. */
+  /** Limit of works that nobody waits for; beyond it the oldest is given up. */
   readonly mostKept: number;
-  /** Whether a result that was kept is still true. */
+  /** Whether a kept result is still valid. */
   readonly holds: (value: T) => boolean;
 }
 
@@ -58,8 +58,8 @@ interface Work<T> {
 }
 
 /**
- * Work on processes, one at a time for each: who asks for what is under way waits for that, and who has given up and
- * asks again finds how far it has come, or its result.
+ * Work on processes, one at a time for each process. Callers join work in progress; one that has given up and asks
+ * again finds the work continued, or its result.
  */
 export class SharedWork<T> {
   readonly #options: SharedWorkOptions<T>;
@@ -74,9 +74,9 @@ export class SharedWork<T> {
   }
 
   /**
-   * @param begin does the work; its signal is aborted when nobody wants the result any more
+   * @param begin does the work; its signal is aborted when nobody needs the result any more
    * @param asker aborted when this caller has given up
-   * @throws what `begin` rejects with, for all that wait; the asker's reason
+   * @throws what `begin` rejects with, for all waiting callers; the asker's reason
    */
   async of(
     process: ProtectedProcess,
@@ -96,7 +96,7 @@ export class SharedWork<T> {
     }
   }
 
-  /** Gives up all, with this reason for those that wait. */
+  /** Gives up all work; waiting callers get this reason. */
   close(reason: Error): void {
     for (const [key, work] of this.#works) this.#forget(key, work, reason);
   }
@@ -136,7 +136,7 @@ export class SharedWork<T> {
   }
 }
 
-/** @throws the signal's reason; what the work is rejected with is taken care of then */
+/** @throws what `work` rejects with, or the signal's reason; a later rejection is ignored */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

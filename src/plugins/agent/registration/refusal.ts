@@ -2,7 +2,7 @@ import { messageOf } from '../../../core/errors.ts';
 import type { GrpcStatus } from '../../../core/grpc.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 
-/** How a call was judged, as the metrics name it. */
+/** The outcome of a call, as in the metrics. */
 export type RegistrationOutcome =
   | 'registered'
   | 'not_ready'
@@ -18,7 +18,7 @@ export type RegistrationOutcome =
   | 'given_up'
   | 'failed';
 
-/** A call that is answered with an error. The message goes to the caller and names the next step. */
+/** A call answered with an error. The message goes to the caller and names the next step. */
 export class RegistrationRefused extends Error {
   override readonly name = 'Refusal';
   readonly status: GrpcStatus;
@@ -46,7 +46,7 @@ const statuses = {
   failed: 'INTERNAL',
 } as const satisfies Record<Exclude<RegistrationOutcome, 'registered'>, GrpcStatus>;
 
-/** What a call that failed is answered with. */
+/** Translates any failure of a call into its answer. */
 export function asRegistrationRefused(error: unknown): RegistrationRefused {
   if (error instanceof RegistrationRefused) return error;
   const code = (error as { code?: unknown } | undefined)?.code;
@@ -79,7 +79,7 @@ export function gone(cause?: unknown): RegistrationRefused {
   );
 }
 
-/** What a call ends with that nobody waits for any more: only the log reads it. */
+/** Ends a call that nobody waits for any more; seen in the log only. */
 export function givenUp(): RegistrationRefused {
   return new RegistrationRefused('given_up', 'The caller did not wait for the answer.');
 }
@@ -90,7 +90,7 @@ export function ending(): RegistrationRefused {
 
 const secondsBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1];
 
-/** Notes a registration that was answered, or given up by its caller. */
+/** Counts a registration that was answered, or given up by its caller. */
 export type CountRegistration = (outcome: RegistrationOutcome, seconds: number) => void;
 
 export function registrationMetrics(metrics: Metrics): CountRegistration {

@@ -4,24 +4,26 @@ import type { Guard, ProtectedProcess } from '../guard/contract.ts';
 
 interface Entry {
   process: ProtectedProcess;
-  /** It registered or reported itself; else an earlier agent protected it, or one of its parents. */
+  /**
+   * Whether the process registered or reported itself; otherwise an earlier agent protected it or one of its parents.
+   */
   own: boolean;
   report?: ProtectionReport;
 }
 
-/** So many newcomers at least between two looks at all. */
+/** Minimum number of new entries between two sweeps. */
 const leastSweep = 256;
 
-/** The processes that registered and are still there, with the newest report of each. */
+/** The registered processes that still exist, with the newest report of each. */
 export class Registry {
   readonly #guard: Guard;
   readonly #capacity: number;
-  /** Looked at by `peek` alone, so that the order of registration stays. */
+  /** Read by `peek` only, to keep the order of registration. */
   readonly #entries: BoundedMap<string, Entry>;
   #untilSweep: number;
   #adopted = false;
 
-  /** @param capacity beyond it the process that registered first is forgotten; it stays protected */
+  /** @param capacity beyond which the process that registered first is forgotten; it stays protected */
   constructor(guard: Guard, capacity = 16_384) {
     this.#guard = guard;
     this.#capacity = capacity;
@@ -29,7 +31,7 @@ export class Registry {
     this.#untilSweep = Math.min(leastSweep, capacity);
   }
 
-  /** @returns whether it is new */
+  /** @returns whether the process is new */
   add(process: ProtectedProcess): boolean {
     this.#adopt();
     const known = this.#entries.peek(keyOf(process));
@@ -39,7 +41,7 @@ export class Registry {
     return true;
   }
 
-  /** @returns whether the process was added here, or left protected by an earlier agent */
+  /** @returns whether the process is known: it was added here, or an earlier agent left it protected */
   report(report: ProtectionReport): boolean {
     this.#adopt();
     const entry = this.#entries.peek(keyOf(report));
@@ -55,7 +57,7 @@ export class Registry {
     return this.#live().map(({ process }) => process);
   }
 
-  /** The guard knows what an earlier agent left once it has programs. */
+  /** Adopts what an earlier agent protected, once, when the guard has programs and thus knows. */
   #adopt(): void {
     const { tier = 4 } = this.#guard.status;
     if (this.#adopted || tier === 4) return;
@@ -86,8 +88,8 @@ export class Registry {
 }
 
 /**
- * Names a process for good. Start times count to 10 ms, because a guard without programs has them from /proc, which
- * tells no more; no PID comes round in that time.
+ * Identifies a process. Start times are compared to 10 ms, because without programs the guard takes them from /proc,
+ * which is no more precise; no PID is reused within that time.
  */
 export function keyOf({ pid, start }: ProtectedProcess): string {
   return `${pid} ${start / tick}`;

@@ -21,27 +21,27 @@ export interface RegistrationOptions {
   readonly metrics: Metrics;
   /** Of the agent. */
   readonly version: string;
-  /** Called when a process has registered that was not, or reported. */
+  /** Called when a new process has registered, or a process has reported. */
   readonly onChange?: () => void;
   readonly bounds?: AcceptorBounds;
-  /** How long a connection lives, in milliseconds: a wrapper makes one call on each, and waits 5 s for its answer. */
+  /** How long a connection lives, in milliseconds: a wrapper makes one call on each, and waits 5 s for the answer. */
   readonly lifetimeMs?: number;
-  /** How long a process that has given up is still being protected, for when it asks again, in milliseconds. */
+  /** How long work for a process that has given up continues, in case it asks again, in milliseconds. */
   readonly keepMs?: number;
   readonly readCgroups?: ReadCgroups;
-  /** Called before a process that registers, or reports, is answered. */
+  /** Called before a registration or report is answered. */
   readonly onProtected?: OnProtected;
 }
 
-/** What wrappers call, being served. */
+/** The running server that wrappers call. */
 export interface RegistrationServer {
-  /** Of the form that `SVC_EBPF_AGENT_ADDR` takes. */
+  /** In the form that `SVC_EBPF_AGENT_ADDR` takes. */
   readonly address: string;
-  /** The newest report of each process that is still there. */
+  /** The newest report of each process that still exists. */
   reports(): readonly ProtectionReport[];
-  /** The processes that registered, or reported, with this agent, and are still there. */
+  /** The processes that registered or reported with this agent and still exist. */
   registered(): readonly ProtectedProcess[];
-  /** Takes no more callers, answers those that are there, and removes the socket. */
+  /** Accepts no more callers, answers the present ones, and removes the socket. */
   close(): Promise<void>;
 }
 
@@ -92,13 +92,13 @@ function closed(server: Server, acceptor: Acceptor): Promise<void> {
 }
 
 const folderMode = 0o755;
-/** Every user's wrappers may call; callers are judged by what the kernel says of them. */
+/** Wrappers of every user may call: callers are judged by what the kernel says about them. */
 const socketMode = 0o666;
 
 /**
- * Has a server listen on a Unix socket for everybody, in the place of one that a dead agent left behind. It appears
- * whole: callers find the old one or this.
- * @returns takes the socket's file away, unless another agent has put its own there
+ * Makes a server listen on a Unix socket that everybody may use, replacing one that a dead agent left behind. The
+ * replacement is atomic: callers find either the old socket or this one, ready.
+ * @returns a function that removes the socket's file, unless another agent has put its own there
  * @throws SvcError AGENT_SOCKET_IN_USE (exit 69), AGENT_SOCKET_TAKEN (78), AGENT_SOCKET_FAILED (71)
  */
 export async function listenAt(path: string, server: Server): Promise<() => void> {
@@ -113,11 +113,11 @@ export async function listenAt(path: string, server: Server): Promise<() => void
 }
 
 function makeFolder(path: string): void {
-  // the mode that mkdir is given is cut by the umask
+  // the umask reduces the mode given to mkdir
   if (mkdirSync(path, { recursive: true }) !== undefined) chmodSync(path, folderMode);
 }
 
-/** Binds under another name and moves it, so that it never stands there with another mode or without a listener. */
+/** Binds under another name and renames, so that the socket never appears with another mode or without a listener. */
 async function place(path: string, server: Server): Promise<Stats> {
   const temporary = join(dirname(path), `.${process.pid}`);
   if (isSocket(temporary)) unlinkSync(temporary);
@@ -134,7 +134,7 @@ async function place(path: string, server: Server): Promise<Stats> {
   return inode;
 }
 
-/** False where there is nothing. @throws SvcError AGENT_SOCKET_TAKEN */
+/** False if nothing is there. @throws SvcError AGENT_SOCKET_TAKEN */
 function isSocket(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;
@@ -145,7 +145,7 @@ function isSocket(path: string): boolean {
   });
 }
 
-/** Whether somebody listens. A full queue of callers is an answer too. */
+/** Whether somebody listens. A full queue of callers counts as an answer too. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path, () => {

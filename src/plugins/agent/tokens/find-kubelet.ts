@@ -3,9 +3,9 @@ import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 import { processIds } from '../../../runtime/native/processes.ts';
 
 /**
- * The process of root, outside of all pods, that listens on the kubelet's port of this node: no other can take that
- * from it while it lives.
- * @returns its PID; undefined where nobody listens
+ * The process of root, outside all pods, that listens on the kubelet's port of this node: no other process can take the
+ * port while it lives.
+ * @returns its PID; undefined if there is none
  */
 export function findKubelet(port: number): number | undefined {
   const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => listeners(read(`/proc/1/net/${name}`), port)));

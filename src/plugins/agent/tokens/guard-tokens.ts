@@ -19,24 +19,24 @@ export interface TokenGuardOptions extends Omit<TokenContainersOptions, 'guard'>
   readonly signal: AbortSignal;
 }
 
-/** Keeps the service account tokens of wrappers to the wrappers. */
+/** Reserves the service account tokens of wrappers for the wrappers. */
 export interface TokenGuard {
   /**
-   * From now on the token volume of a pod, where it has one, opens for this process, for others that were let in so, and
-   * for the kubelet. Never throws: where that cannot be, the log says why, and all may open it as before.
-   * @param podUid as its cgroup names it
+   * From now on only this process, others that were let in, and the kubelet may open the pod's token volume, if it has
+   * one. Never throws: if the volume cannot be guarded, the log says why, and all processes may open it as before.
+   * @param podUid as in the name of the pod's cgroup
    */
   registered(process: ProcessFacts, podUid: string | undefined): void;
   /**
-   * The same for the first process of each container that has the volume mounted: not all pods have a socket at which
-   * their wrappers could register, and no proxy registers. Looks at each container until it knows.
-   * @param pods all that are covered now
-   * @returns whether another look is due soon, because a container is still starting, or some time
+   * Lets in the first process of each container that mounts the volume: not every pod has a socket where its wrappers
+   * could register, and proxies never register. Checks each container until the answer is known.
+   * @param pods all currently covered pods
+   * @returns whether another check is due: soon if a container is still starting
    */
   covered(pods: readonly PodCgroup[]): PassOutcome;
 }
 
-/** Where a kubelet listens that was given no other port. */
+/** The kubelet's default port. */
 const kubeletPort = 10_250;
 const kubeletEveryMs = 2_000;
 const mostKnown = 4_096;
@@ -73,7 +73,7 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
       try {
         const count = guard.guardedTokens();
         volumes.set(count);
-        // one that was started anew has to read what the one before it wrote
+        // a restarted kubelet must read what the previous one wrote
         if (count > 0) kubelet.keep();
       } catch (error) {
         log.error('token.kubelet_failed', { error: messageOf(error) });
@@ -107,11 +107,11 @@ export function tokenMetrics(metrics: Metrics): ReturnType<Metrics['gauge']> {
 interface GuardingParts {
   readonly guard: Pick<Guard, 'guardToken'>;
   readonly kubelet: Kubelet;
-  /** @throws Error with why this process is not let in */
+  /** @throws Error with the reason if this process must not be let in */
   readonly check: () => void;
 }
 
-/** @returns where the volume is; undefined where the pod has none. @throws Error with why it is not guarded */
+/** @returns path of the volume; undefined if the pod has none. @throws Error with why it is not guarded */
 function guardVolume(pid: number, pod: string, { guard, kubelet, check }: GuardingParts): string | undefined {
   const volume = openTokenVolume(pod);
   if (volume === undefined) return undefined;
@@ -129,7 +129,7 @@ function guardVolume(pid: number, pod: string, { guard, kubelet, check }: Guardi
 }
 
 interface Kubelet {
-  /** Has the programs know it. @returns whether there is one */
+  /** Lets the kubelet open all guarded volumes. @returns whether there is a kubelet */
   keep(): boolean;
 }
 

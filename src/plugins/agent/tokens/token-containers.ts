@@ -19,39 +19,41 @@ import { findTokenMount, readHostMounts } from './token-volume.ts';
 
 export interface TokenContainersOptions {
   readonly guard: Pick<Guard, 'inspect' | 'status'>;
-  /** Where the host's cgroups are mounted. */
+  /** Mount point of the host's cgroups. */
   readonly cgroupRoot: string;
   /**
-   * Whether a container may be one of those that the operator gives the token.
-   * @param container the runtime's id; undefined where its cgroup does not name it
+   * Whether a container may be one to which the operator gives the token.
+   * @param container the runtime's id; undefined if its cgroup's name does not tell
    */
   readonly mayHold: (podUid: string, container: string | undefined) => boolean;
 }
 
 /**
- * Lets a process open the token of its pod, unless `check` throws with why not.
- * @returns whether that is settled; else there is another try
+ * Lets a process open its pod's token, unless `check` throws the reason against it.
+ * @returns whether the result is final; otherwise it is tried again
  */
 export type LetIn = (process: ProcessFacts, podUid: string, check: () => void) => boolean;
 
-/** What is known of a container, by the id of its cgroup, which is never used twice. */
+/** What is known about a container, by the id of its cgroup, which is never reused. */
 interface KnownContainer {
   readonly since: number;
-  /** The process that it was started with; another one that is the oldest later on was brought in. */
+  /** The process that the container was started with; a different one that is the oldest later was brought in. */
   first: string | undefined;
-  /** On which tier it was found out who of it opens the volume; undefined: not yet. */
+  /** The tier on which the container was settled; undefined if not yet. */
   settledOn: number | undefined;
-  /** How often it was looked at for that. */
+  /** Number of checks so far. */
   looks: number;
 }
 
 const mostKnown = 4_096;
-/** So many containers are looked at in one pass; the others come next. */
+/** Limit of containers checked in one pass; the others follow in the next. */
 const mostPerPass = 64;
-/** One that has not started by then is no container of the runtime's, or waits for something else. */
+/**
+ * A cgroup without a started process after this time is not a container of the runtime, or waits for something else.
+ */
 const startingMs = 30_000;
 
-/** The containers of pods with a token, and the process of each that may open it: the one that it was started with. */
+/** Finds the process of each container that may open its pod's token: the one that the container was started with. */
 export class TokenContainers {
   readonly #options: TokenContainersOptions;
   readonly #known = new BoundedMap<bigint, KnownContainer>(mostKnown);
@@ -60,7 +62,7 @@ export class TokenContainers {
     this.#options = options;
   }
 
-  /** @throws Error where it is not the first process of a container that may hold the token */
+  /** @throws Error unless the process is the first one of a container that may hold the token */
   requireFirst(process: ProcessFacts, podUid: string): void {
     const root = findCgroupRoot(this.#options.cgroupRoot);
     const pods = root === undefined ? [] : scanPodCgroups(root).pods;
@@ -73,7 +75,7 @@ export class TokenContainers {
       throw new Error('The container is not one of those that the operator gives the token');
   }
 
-  /** Looks at each container until it is known who of it opens the volume. */
+  /** Checks each container until it is known which of its processes may open the volume. */
   look(pods: readonly PodCgroup[], letIn: LetIn): PassOutcome {
     const { tier } = this.#options.guard.status;
     const now = performance.now();
@@ -112,7 +114,7 @@ export class TokenContainers {
     return settled(() => this.#requireSame(container, process));
   }
 
-  /** @throws Error where another process of the container was asked about before */
+  /** @throws Error if the container's first process was a different one in an earlier check */
   #requireSame(container: Folder, process: ProtectedProcess): void {
     const known = this.#entry(container);
     known.first ??= processKey(process);
@@ -131,7 +133,7 @@ export class TokenContainers {
 const broughtIn = () =>
   new Error('The process is not the first one of its container: it may have been brought in');
 
-/** The cgroups of a pod's containers, that of its sandbox among them. */
+/** The cgroups of a pod's containers, including its sandbox. */
 function containersIn(pod: string): Folder[] {
   return namesIn(pod)
     .map((name) => folderAt(join(pod, name)))
@@ -139,9 +141,9 @@ function containersIn(pod: string): Folder[] {
 }
 
 /**
- * The process that a container was started with, as long as it lives: nothing in its cgroup is older. What `kubectl exec`
- * brings in comes later, whatever it is.
- * @returns undefined where nothing runs in it
+ * The process that a container was started with, while it lives: nothing in its cgroup is older. Processes brought in
+ * by `kubectl exec` are younger.
+ * @returns undefined if nothing runs in the container
  */
 function firstProcessIn(container: string, guard: Pick<Guard, 'inspect'>): ProcessFacts | undefined {
   return processesIn(container)
@@ -153,11 +155,11 @@ function firstProcessIn(container: string, guard: Pick<Guard, 'inspect'>): Proce
     );
 }
 
-/** `starting`: the runtime has not given it the container's own root yet, and it still sees the node's mounts. */
+/** `starting`: the process still sees the node's mounts, because the runtime has not changed its root yet. */
 type VolumeView = 'starting' | 'mounted' | 'without';
 
 /**
- * Whether a process sees the token volume of its pod where its container has it, and not by the kubelet's own path.
+ * Whether a process sees its pod's token volume in its container, not just by the kubelet's own path.
  * @throws Error of `findTokenMount`
  */
 function viewOfVolume(pid: number, podUid: string, hostMounts: readonly Mount[]): VolumeView {
@@ -169,7 +171,7 @@ function viewOfVolume(pid: number, podUid: string, hostMounts: readonly Mount[])
     const isMount = ({ device, path }: Mount) => device === volume.device && path !== volume.path;
     return mounts.some(isMount) ? 'mounted' : 'without';
   } catch {
-    // the process has ended: another one is the first now, or the container is gone
+    // the process has ended: another one is now the first, or the container is gone
     return 'starting';
   }
 }

@@ -2,22 +2,22 @@ import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { volumeNames } from '../../../core/injection/protected-pods.ts';
 import { type Mount, parseMounts } from '../../../runtime/native/mounts.ts';
 
-/** The volume with the token that the wrappers of a pod log in with, and nothing else. */
+/** The volume that holds the token with which a pod's wrappers log in, and nothing else. */
 export interface TokenVolume {
-  /** Where the kubelet has mounted it on the node. */
+  /** The kubelet's mount point on the node. */
   readonly path: string;
-  /** Of its root folder; the caller closes it. */
+  /** Of the volume's root folder; the caller closes it. */
   readonly descriptor: number;
 }
 
-/** The node's first process sees the mounts of the kubelet, and the agent sees that process (hostPID). */
+/** The node's first process sees the kubelet's mounts, and the agent sees that process (hostPID). */
 const host = '/proc/1';
 
 /**
- * Opens the volume by the kubelet's own path: what a pod says of its paths and mounts is never asked.
- * @param podUid as the cgroup of the process that registered names it
- * @returns undefined where the pod has no such volume
- * @throws Error where what is there cannot be that volume alone
+ * Opens the volume by the kubelet's path; a pod's own view of paths and mounts is not trusted.
+ * @param podUid as in the name of the cgroup of the process that registered
+ * @returns undefined if the pod has no such volume
+ * @throws Error if the file system there is not just that volume
  */
 export function openTokenVolume(podUid: string): TokenVolume | undefined {
   const mount = findTokenMount(readHostMounts(), podUid);
@@ -31,13 +31,13 @@ export function openTokenVolume(podUid: string): TokenVolume | undefined {
 export const readHostMounts = (): Mount[] => parseMounts(readFileSync(`${host}/mountinfo`, 'utf8'));
 
 /**
- * @returns undefined where there is none
- * @throws Error where its file system is no tmpfs, or is mounted anywhere else on the node: the node needs it then
+ * @returns undefined if there is none
+ * @throws Error if the file system is not a tmpfs, or is also mounted elsewhere on the node, which then needs it
  */
 export function findTokenMount(mounts: readonly Mount[], podUid: string): Mount | undefined {
   const suffix = `/pods/${podUid}/volumes/kubernetes.io~projected/${volumeNames.token}`;
   const isIt = ({ path, root }: Mount) => path.endsWith(suffix) && root === '/';
-  // the last one lies on top
+  // the last mount is on top
   const found = mounts.findLast(isIt);
   if (found === undefined) return undefined;
   if (found.type !== 'tmpfs') throw new Error(`${found.path} is no tmpfs but ${found.type}`);
