@@ -16,7 +16,7 @@ const days = 30;
 
 /**
  * A new certificate for `localhost`, from an authority whose key is discarded.
- * @param folder undefined: a temporary one
+ * @param folder for the files; undefined for a temporary folder
  */
 export async function createCertificate(folder: string | undefined): Promise<DevelopmentCertificate> {
   const authority = await createAuthority({ commonName: `svc dev ${new Date().toISOString()}`, days });

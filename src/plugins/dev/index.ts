@@ -38,9 +38,9 @@ export interface Demonstration {
 const graceMs = 10_000;
 
 /**
- * Starts everything, shows the round trips, and stays up until a signal comes.
- * @returns the exit status: 0 after an orderly end, 1 when it took too long, 128+n after a second signal
- * @throws SvcError when something does not start, or a round trip fails
+ * Starts everything, shows the round trips, and stays up until a signal arrives.
+ * @returns the exit status: 0 after an orderly end, 1 if the end took too long, 128+n after a second signal
+ * @throws SvcError if something does not start, or a round trip fails
  */
 export async function demonstrate(options: Demonstration): Promise<number> {
   const format = process.stderr.isTTY ? 'text' : 'json';
@@ -73,7 +73,7 @@ export async function demonstrate(options: Demonstration): Promise<number> {
   }
 }
 
-/** Runs each even if earlier ones fail. @throws the first error: others follow from it */
+/** Runs every part even if earlier ones fail. @throws the first error, which likely causes the others */
 async function inTurn(...parts: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const part of parts) await part().catch((error: unknown) => failures.push(error));
@@ -97,7 +97,7 @@ async function showRoundTrip(
   return trip;
 }
 
-/** What to try next, and everything for a script. */
+/** Shows what to try next, and all facts for scripts. */
 function showRest(
   { facts }: Development,
   { say, tell, once }: Demonstration,
@@ -125,7 +125,7 @@ function tripFacts({ bucket, key, written, stored, read }: RoundTrip) {
 }
 
 export interface DevelopmentOptions {
-  /** The proxy, which is loaded by the command. */
+  /** The proxy, loaded by the command because plugins do not import each other. */
   readonly proxy: Component;
   /** `--listen`; undefined: the usual port or a free one. */
   readonly listen: string | undefined;
@@ -134,7 +134,7 @@ export interface DevelopmentOptions {
   /** `--tls` */
   readonly tls: boolean;
   readonly log: Logger;
-  /** Asks everything to drain and end. */
+  /** Aborted when everything must drain and end. */
   readonly signal: AbortSignal;
 }
 
@@ -181,7 +181,7 @@ async function startProxy(
     certificate?.remove();
   };
   const start = async (at: string) => {
-    metrics = await ownMetrics(); // one that did not start has left its own
+    metrics = await ownMetrics(); // new for each attempt: one that failed has registered its own
     return runProxy(options, proxyEnvironment(servers, at, certificate), { health, metrics });
   };
   try {
@@ -210,7 +210,7 @@ async function runProxy(
 
 const { parse: parseAddress } = listenAddress();
 
-/** The proxy's whole environment, with nothing from this process, which might configure it differently. */
+/** The proxy's whole environment: variables of this process might configure the proxy differently. */
 function proxyEnvironment(
   { keyServer, store, proxyToken }: Servers,
   listen: string,

@@ -21,7 +21,7 @@ export function givenAddress(text: string): string {
   });
 }
 
-/** Starts on that port of 127.0.0.1, or on a free one where it is taken. @throws what `start` throws of anything else */
+/** Starts on this port of 127.0.0.1, or on a free one if it is taken. @throws any other error of `start` */
 export async function startNear<T>(port: number, start: (address: string) => Promise<T>): Promise<T> {
   try {
     return await start(`${host}:${port}`);
@@ -52,7 +52,7 @@ export function freePort(): Promise<number> {
 export interface LoopbackServer {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** Cuts what is still open. */
+  /** Closes the server and cuts open connections. */
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { nonceBytes, tagBytes } from '../../core/envelope/cipher.ts';
 import type { Style } from '../../runtime/cli/terminal.ts';
 import { bucket, type Facts, type RoundTrip, type StoredAsIs } from './round-trip.ts';
 
-/** How text is written: styles, and columns to stay within. */
+/** How text is rendered: styles, and the width in columns. */
 export interface Pen {
   readonly paint: (style: Style, text: string) => string;
   readonly width: number;
@@ -92,7 +92,7 @@ function dump(regions: readonly Region[], { paint }: Pen): string[] {
   return hexLines(regions).map(line);
 }
 
-/** The wrapped key is long: the report shows what fits, `--json` all of it. */
+/** The wrapped key is long: the report shows what fits, `--json` everything. */
 function metadataLines({ metadata }: StoredAsIs, { paint, width }: Pen): string[] {
   const names = Object.keys(metadata);
   const column = Math.max(...names.map((name) => name.length)) + 2;
@@ -110,12 +110,12 @@ interface Region {
 }
 
 interface HexLine {
-  /** Of the region, on its first line only. */
+  /** Name of the region, on its first line only. */
   readonly name: string;
   readonly region: string;
   /** 16 bytes at most: `4e 6f …`, padded to full width. */
   readonly hex: string;
-  /** The same bytes as ASCII, dots for what cannot be shown. */
+  /** The same bytes as ASCII, with dots for unprintable ones. */
   readonly text: string;
 }
 
@@ -144,7 +144,7 @@ const hexOf = (bytes: Buffer): string =>
     .join(' ')
     .padEnd(hexWidth);
 
-/** Shell lines that work as they stand, in the folder in which `svc dev` was started. */
+/** Shell commands that work as they are, in the folder in which `svc dev` was started. */
 export interface TryLines {
   readonly write: string;
   readonly read: string;
@@ -155,7 +155,7 @@ export interface TryLines {
 const file = 'README.md';
 const note = 'note.txt';
 
-/** `hasReadme`: whether the folder has a README.md to copy; otherwise a line of text is. */
+/** @param hasReadme whether the folder has a README.md to upload; otherwise a line of text is uploaded */
 export function tryLines({ proxy, caFile, peek, client }: Facts, hasReadme: boolean): TryLines {
   const environment = [
     `AWS_ACCESS_KEY_ID=${client.accessKeyId}`,

@@ -22,7 +22,7 @@ export const bucket = 'dev';
 const key = 'hello.txt';
 const text = 'Nobody but the holder of the key reads this text';
 
-/** @throws SvcError DEV_ROUND_TRIP when a step fails, the store holds plaintext, or something else comes back */
+/** @throws SvcError DEV_ROUND_TRIP if a step fails, the store holds plaintext, or other bytes come back */
 export async function roundTrip(facts: Facts): Promise<RoundTrip> {
   const { region, ...credentials } = facts.client;
   const target = { endpoint: facts.proxy, region, credentials, forcePathStyle: true };
@@ -73,19 +73,19 @@ const failed = (message: string, cause?: unknown): SvcError =>
     cause,
   });
 
-/** Where everything is, for people and scripts. URLs without a slash at the end. */
+/** Addresses and paths, for people and scripts. URLs have no trailing slash. */
 export interface Facts {
   readonly proxy: string;
-  /** PEM file of the authority that vouches for the proxy, where it speaks TLS. */
+  /** PEM file of the proxy's authority, with TLS. */
   readonly caFile?: string;
   readonly health: string;
   readonly keyServer: string;
   readonly store: string;
-  /** Stored bytes as they are, without signing: `/<bucket>/<key>` follows. */
+  /** Base URL of unsigned access to stored bytes: append `/<bucket>/<key>`. */
   readonly peek: string;
   /** Absolute; undefined: memory. */
   readonly dataFolder: string | undefined;
-  /** What a client is set to. */
+  /** Settings for a client. */
   readonly client: {
     readonly region: string;
     readonly accessKeyId: string;

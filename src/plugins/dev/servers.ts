@@ -20,13 +20,13 @@ import { type Blobs, type BlobWriter, MemoryBlobs, SharedBlobs } from './store/b
 import { Catalog, fileRecords, noRecords } from './store/catalog.ts';
 import { type ObjectStore, startObjectStore } from './store/object-store.ts';
 
-/** The two servers that a proxy needs behind it, and a wrapper one of them. */
+/** The two servers that a proxy needs; a wrapper needs the key server only. */
 export interface Servers {
   readonly keyServer: KeyServer;
   readonly store: ObjectStore;
   /** May update the two transit paths of the key `svc` and nothing else. */
   readonly proxyToken: string;
-  /** Examples, made at random. */
+  /** Random examples. */
   readonly secrets: SecretsSource;
   /** Absolute path; undefined: everything is in memory. */
   readonly dataFolder: string | undefined;
@@ -73,7 +73,7 @@ export function memoryCatalog(bound = memoryBound): Catalog {
   return new Catalog(noRecords, new SharedBlobs(new MemoryBlobs(bound)));
 }
 
-/** In that folder, which is made where it is missing. @throws SvcError DEV_STORE */
+/** In this folder, created if missing. @throws SvcError DEV_STORE */
 export function folderCatalog(folder: string): Catalog {
   const [records, blobs] = [join(folder, 'records'), join(folder, 'blobs')] as const;
   for (const path of [records, blobs]) mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -87,8 +87,8 @@ export interface SetUp extends Administered {
 
 /**
  * An administrator's one-time set-up: mounts transit, creates the key, and issues a token that may update the two
- * transit paths and nothing else. Idempotent.
- * @returns that token
+ * transit paths and nothing else. May be repeated.
+ * @returns the token
  * @throws VaultError
  */
 export function setUpTransit({ mount, keyName, ...server }: SetUp): Promise<string> {
@@ -108,10 +108,10 @@ async function isMounted(ask: Administrator['ask'], mount: string): Promise<bool
   return isRecord(data) && `${mount}/` in data;
 }
 
-/** What this class writes, and nothing else that may lie there. */
+/** Names of files that this class writes; other files in the folder are left alone. */
 const own = /^([0-9a-f]{32})(\.part)?$/;
 
-/** Bodies as files of random names in a folder that is there. */
+/** Bodies as files with random names in an existing folder. */
 class FileBlobs implements Blobs {
   readonly #folder: string;
 
@@ -167,7 +167,7 @@ interface DataFolder {
   readonly path: string;
   readonly keyFile: string;
   readonly storeFolder: string;
-  /** Releases it. */
+  /** Unlocks the folder. */
   release(): void;
 }
 

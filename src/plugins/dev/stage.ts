@@ -1,7 +1,7 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { within } from '../../runtime/lifecycle/wait.ts';
 
-/** Each takes a second or two; after this time it has stalled. */
+/** A part takes a second or two; after this time it counts as stalled. */
 const patienceMs = 25_000;
 
 /**

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 
-/** A valid token; `policies` undefined: root. */
+/** A token; `policies` is undefined for root. */
 export interface Token {
   readonly id: string;
   readonly policies: readonly string[] | undefined;
-  /** Undefined: it has no end. */
+  /** Undefined for a token without an end. */
   readonly lease: DevLease | undefined;
 }
 
 export interface DevLease {
-  /** Of a new token, and after each renewal that does not ask for another span. */
+  /** Lifetime of a new token, and after renewals that do not ask for another one. */
   readonly seconds: number;
   readonly renewable: boolean;
-  /** As `Date.now()` counts. */
+  /** On the clock of `Date.now()`. */
   readonly endsAt: number;
 }
 
@@ -41,21 +41,21 @@ export class Tokens {
     this.#tokens.delete(id);
   }
 
-  /** @throws Refusal 400 for a token that cannot be renewed */
+  /** @throws KeyRefusal 400 for a token that cannot be renewed */
   renew({ id, policies, lease }: Token, seconds = lease?.seconds): Token {
     if (lease === undefined || seconds === undefined || !lease.renewable)
       throw new KeyRefusal(400, 'lease is not renewable');
     return this.#keep({ id, policies, lease: { ...leaseFor(seconds, true), seconds: lease.seconds } });
   }
 
-  /** @throws Refusal 403 for a token that is unknown or expired */
+  /** @throws KeyRefusal 403 for a token that is unknown or expired */
   known(id: string | undefined): Token {
     const token = this.#tokens.get(id ?? '');
     if (token === undefined || remainingSeconds(token) === 0) throw unknownToken();
     return token;
   }
 
-  /** @throws Refusal 403 where the token's policies do not allow the path */
+  /** @throws KeyRefusal 403 where the token's policies do not allow the path */
   authorize(token: Token, capability: DevCapability | undefined, path: string): void {
     if (token.policies !== undefined && !permits(this.#held(token), capability, path)) throw outsidePolicy();
   }
@@ -91,7 +91,7 @@ type Policy = ReadonlyMap<string, ReadonlySet<string>>;
 
 const rule = /\s*path\s+"([^"*+]+)"\s*\{\s*capabilities\s*=\s*\[([^\]]*)\]\s*\}/y;
 
-/** Policies of exact paths with `capabilities`, which is all that svc needs. @throws Refusal for anything else */
+/** Policies of exact paths with `capabilities`, which is all that svc needs. @throws KeyRefusal for anything else */
 function parsePolicy(text: string): Policy {
   const policy = new Map<string, Set<string>>();
   let end = 0;
@@ -116,7 +116,7 @@ const capabilities: Readonly<Record<string, DevCapability>> = {
   DELETE: 'delete',
 };
 
-/** What the method needs, where neither a list is asked for nor something new is written. */
+/** The capability that a method needs, except for lists and for writes of something new. */
 export const capabilityFor = (method: string): DevCapability | undefined => capabilities[method];
 
 function permits(policies: readonly Policy[], capability: DevCapability | undefined, path: string): boolean {
@@ -128,12 +128,12 @@ function reaches(policies: readonly Policy[], mount: string): boolean {
   return policies.some((policy) => [...policy.keys()].some((path) => path.startsWith(`${mount}/`)));
 }
 
-/** An answer of the key server other than a success, in the words that Vault and OpenBao use. */
+/** An error response of the key server, with the messages of Vault and OpenBao. */
 export class KeyRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
 
-  /** @param message '' for an answer without words */
+  /** @param message '' for a response without a message */
   constructor(status: number, message: string) {
     super(message);
     this.status = status;

@@ -15,12 +15,12 @@ export interface KeyServer extends LoopbackServer {
 }
 
 const bodyLimit = 32 * 1024 * 1024;
-/** As OpenBao has it for an active, unsealed server. */
+/** As OpenBao reports an active, unsealed server. */
 const health = { initialized: true, sealed: false, standby: false };
 
 /**
  * The part of Vault's API that svc uses, for development: transit with real AES-256-GCM, KV version 2 at `secret/`,
- * mounts, policies of exact paths, tokens. Keys are where `file` puts them, in the clear; the rest is in memory.
+ * mounts, policies of exact paths, tokens. `file` keeps the keys, in the clear; the rest is in memory.
  */
 export async function startKeyServer(file: KeyFile, log: Logger): Promise<KeyServer> {
   const state: KeyServerState = {
@@ -78,7 +78,7 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (isRecord(value)) return value;
   } catch {
-    // The text may contain a key, which the parser's message would repeat.
+    // The parser's message is dropped: it would repeat the text, which may contain a key.
   }
   throw new KeyRefusal(400, 'error parsing JSON');
 }

@@ -6,14 +6,14 @@ import { isBelowKv, type KvFields, type KvStore, kvMount } from './kv-store.ts';
 const done: KeyAnswer = { status: 204 };
 const ok = (data: unknown): KeyAnswer => ({ status: 200, body: { data } });
 
-/** Whether a write to the path makes a secret, for which `create` is needed instead of `update`. */
+/** Whether a write to the path creates a secret, which needs `create` instead of `update`. */
 export function isNewSecret(secrets: KvStore, path: string): boolean {
   if (!isBelowKv(path)) return false;
   const { area, name } = partsOf(path);
   return area === 'data' && secrets.find(name) === undefined;
 }
 
-/** KV version 2: versions of secrets, and listings. @throws Refusal */
+/** KV version 2: versions of secrets, and listings. @throws KeyRefusal */
 export function answerKv({ secrets }: KeyServerState, request: DevKeyRequest): KeyAnswer {
   const { area, name } = partsOf(request.path);
   if (area === 'data') return data(secrets, name, request);
@@ -44,7 +44,7 @@ function data(secrets: KvStore, name: string, { method, query, body }: DevKeyReq
   }
 }
 
-/** A version that was deleted is a 404 that says so. */
+/** A deleted version is a 404 with metadata that says so. */
 function read(secrets: KvStore, name: string, version: string): KeyAnswer {
   if (!/^\d{1,9}$/.test(version))
     throw new KeyRefusal(400, 'Field validation failed: "version" is no number');

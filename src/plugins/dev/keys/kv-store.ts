@@ -1,6 +1,6 @@
 import { KeyRefusal } from './access.ts';
 
-/** Where it is mounted, as in a development server of OpenBao. */
+/** Mount path, as in OpenBao's development server. */
 export const kvMount = 'secret';
 
 export const isBelowKv = (path: string): boolean => path.startsWith(`${kvMount}/`);
@@ -13,7 +13,7 @@ export class KvStore {
     return this.#secrets.get(name);
   }
 
-  /** The secret, created if missing; it is kept only if `use` does not throw. */
+  /** Runs `use` on the secret, created if missing; a new secret is kept only if `use` does not throw. */
   change<T>(name: string, use: (secret: KvSecret) => T): T {
     const secret = this.find(name) ?? new KvSecret();
     const result = use(secret);
@@ -26,7 +26,7 @@ export class KvStore {
     this.#secrets.delete(name);
   }
 
-  /** What lies directly in a folder, '' for the whole store; folders end with a slash. */
+  /** Entries directly in a folder, '' for the whole store; subfolders end with a slash. */
   list(folder: string): string[] {
     const prefix = folder === '' ? '' : `${folder}/`;
     const names = [...this.#secrets.keys()].filter((name) => name.startsWith(prefix));
@@ -40,7 +40,7 @@ export type KvFields = Readonly<Record<string, unknown>> | null;
 interface Version {
   readonly fields: KvFields;
   readonly created: string;
-  /** When it was deleted, '' before. */
+  /** Time of the deletion; '' if not deleted. */
   deleted: string;
 }
 
@@ -61,8 +61,8 @@ class KvSecret {
   #current = 0;
 
   /**
-   * @param expected the version that this one is to follow, 0 for none; undefined: any
-   * @throws Refusal where it follows another
+   * @param expected the required current version, 0 for none; undefined for any
+   * @throws KeyRefusal if the current version is another
    */
   write(fields: KvFields, expected?: number): VersionMetadata {
     if (expected !== undefined && expected !== this.#current)
@@ -73,7 +73,7 @@ class KvSecret {
     return this.#metadata(this.#current) as VersionMetadata;
   }
 
-  /** The version, 0 for the current one; `fields` is null for one that was deleted. */
+  /** @param asked a version, 0 for the current one @returns `fields` is null for a deleted version */
   read(asked: number): { readonly fields: KvFields; readonly metadata: VersionMetadata } | undefined {
     const number = asked === 0 ? this.#current : asked;
     const metadata = this.#metadata(number);

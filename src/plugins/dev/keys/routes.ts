@@ -13,7 +13,7 @@ import { answerKv, isNewSecret } from './kv-routes.ts';
 import { isBelowKv, kvMount } from './kv-store.ts';
 import type { TransitKey, TransitMounts } from './transit-keys.ts';
 
-/** Answers the request if the token may make it. @throws Refusal */
+/** Answers the request if the token permits it. @throws KeyRefusal */
 export function answerKeyRequest(
   state: KeyServerState,
   tokenId: string | undefined,
@@ -37,7 +37,7 @@ function neededFor({ secrets }: KeyServerState, request: DevKeyRequest): DevCapa
   return capability === 'update' && isNewSecret(secrets, request.path) ? 'create' : capability;
 }
 
-/** Mounts and policies. @throws Refusal */
+/** Mounts and policies. @throws KeyRefusal */
 function answerSystem({ tokens, mounts }: KeyServerState, { method, path, body }: DevKeyRequest): KeyAnswer {
   if (path === 'sys/mounts' && method === 'GET') return { status: 200, body: mountList(mounts.names()) };
   const [, kind, name] = /^sys\/(mounts|policies\/acl)\/(.+)$/.exec(path) ?? [];
@@ -61,7 +61,7 @@ function mountEngine(mounts: TransitMounts, name: string, type: unknown): void {
 
 const lookup = 'sys/internal/ui/mounts/';
 
-/** What a mount is, as `sys/mounts` and the lookup of a path have it. */
+/** Descriptions of mounts, for `sys/mounts` and the lookup of a path. */
 const describedMount = {
   kv: { type: 'kv', options: { version: '2' } },
   transit: { type: 'transit', options: null },
@@ -71,7 +71,7 @@ const describedMount = {
 const isMountLookup = ({ method, path }: Pick<DevKeyRequest, 'method' | 'path'>): boolean =>
   method === 'GET' && path.startsWith(lookup);
 
-/** @throws Refusal 403 also for a mount that does not exist, so that callers cannot probe mounts */
+/** @throws KeyRefusal 403 also for a mount that does not exist, so that callers cannot probe mounts */
 function answerMountLookup(state: KeyServerState, { path, token }: DevKeyRequest): KeyAnswer {
   const asked = decodeURIComponent(path.slice(lookup.length)).replace(/\/*$/, '/');
   const mount = mountOf(state, asked);
@@ -93,7 +93,7 @@ const refused = (asked: string): KeyRefusal =>
 
 const done: KeyAnswer = { status: 204 };
 
-/** Wraps, unwraps and manages keys. @throws Refusal */
+/** Wraps, unwraps and manages keys. @throws KeyRefusal */
 function answerTransit({ mounts }: KeyServerState, { method, path, body }: DevKeyRequest): KeyAnswer {
   const { mount, rest } = mounts.resolve(path);
   const [area, name = '', action, ...more] = rest;
@@ -142,7 +142,7 @@ export interface DevTransitAnswer {
   readonly body: { readonly data: unknown };
 }
 
-/** One item, or many as `batch_input`; with a bad item among many the status is 400 and the good ones are there. */
+/** One item, or a batch as `batch_input`; a batch with a bad item gets status 400 and the results of the good ones. */
 function runTransit(operation: Operation, key: TransitKey, body: Item): DevTransitAnswer {
   const { batch_input: batch } = body;
   if (batch === undefined) return { status: 200, body: { data: operation(key, body) } };
@@ -194,7 +194,7 @@ function bytes(value: unknown, name: string): Buffer | undefined {
   return Buffer.from(value, 'base64');
 }
 
-/** Issues, renews and looks up tokens. @throws Refusal */
+/** Issues, renews and looks up tokens. @throws KeyRefusal */
 function answerToken({ tokens }: KeyServerState, { method, path, body, token }: DevKeyRequest): KeyAnswer {
   switch (`${method === 'PUT' ? 'POST' : method} ${path}`) {
     case 'GET auth/token/lookup-self':
@@ -218,7 +218,7 @@ function policyNames(value: unknown): string[] {
   throw new KeyRefusal(400, 'policies must be a list of names');
 }
 
-/** Seconds as a number or its digits, or a Go duration; undefined where nothing is asked for. */
+/** Seconds as a number or digits, or a Go duration; undefined if none are given. */
 function seconds(value: unknown): number | undefined {
   const text = String(value ?? '');
   const span = /^\d+$/.test(text) ? Number(text) : text === '' ? 0 : Math.floor(duration(text) / 1000);

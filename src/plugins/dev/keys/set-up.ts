@@ -11,25 +11,25 @@ export interface Administered {
   readonly rootToken: string;
 }
 
-/** An administrator of a key server. Both operations throw VaultError. */
+/** Access to a key server as its administrator. Both operations throw VaultError. */
 export interface Administrator {
   /** @returns the parsed body of a success */
   ask(request: VaultRequest): Promise<unknown>;
-  /** Writes a policy of that name and issues a token with this policy only. */
+  /** Writes a policy with the request's name and issues a token with only this policy. */
   issueToken(request: TokenRequest): Promise<string>;
 }
 
 export interface TokenRequest {
   readonly name: string;
   readonly policy: PolicyRules;
-  /** A Go duration; the server's usual one where absent. */
+  /** A Go duration; default: the server's. */
   readonly ttl?: string;
 }
 
 /** Capabilities by path. */
 export type PolicyRules = Readonly<Record<string, readonly string[]>>;
 
-/** Works as administrator, and closes the connection when the work is done. */
+/** Runs `work` as administrator, and closes the connection afterwards. */
 export async function asAdministrator<T>(
   { url, rootToken }: Administered,
   work: (administrator: Administrator) => Promise<T>,
@@ -97,7 +97,7 @@ export interface SecretTokens {
 const reading = ['read'];
 const writing = ['create', 'read', 'update'];
 
-/** Writes secrets into KV version 2 at `secret/`, and hands out tokens for them. @throws VaultError */
+/** Writes secrets into KV version 2 at `secret/`, and issues tokens for them. @throws VaultError */
 export function setUpSecrets({ secrets, ...server }: SecretsSetUp): Promise<SecretTokens> {
   return asAdministrator(server, async ({ ask, issueToken }) => {
     for (const [name, data] of Object.entries(secrets))
@@ -114,10 +114,10 @@ export function setUpSecrets({ secrets, ...server }: SecretsSetUp): Promise<Secr
   });
 }
 
-/** Where the API has the versions of a secret, below `/v1/`. */
+/** API path of a secret's versions, below `/v1/`. */
 export const dataPath = (name: string): string => vaultPath(kvMount, 'data', ...name.split('/'));
 
-/** Secrets in a key server, and who may do what with them. */
+/** Secrets in a secrets server, and the tokens for them. */
 export interface SecretsSource {
   /** URL without a slash at the end. */
   readonly keyServer: string;
@@ -131,7 +131,7 @@ export const valuesOf = (secrets: Secrets): string[] =>
 export const fieldsOf = (secrets: Secrets): string[] =>
   Object.values(secrets).flatMap((fields) => Object.keys(fields));
 
-/** The secret that is changed to show rotation; it has one field, so a new version loses none. */
+/** The secret that changes to show rotation; it has only one field, so a new version loses none. */
 export const changing = { name: 'demo/api', field: 'API_KEY' } as const;
 
 const text = (bytes: number): string => randomBytes(bytes).toString('base64url');

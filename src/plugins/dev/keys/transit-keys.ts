@@ -7,7 +7,7 @@ import { KeyRefusal, noSuchPath } from './access.ts';
 
 type Keys = Map<string, TransitKey>;
 
-/** The mounted transit engines and their keys; every change is kept in the file before it is answered. */
+/** The mounted transit engines and their keys; every change is saved before it is answered. */
 export class TransitMounts {
   readonly #mounts = new Map<string, Keys>();
   readonly #file: KeyFile;
@@ -30,7 +30,7 @@ export class TransitMounts {
     this.#save();
   }
 
-  /** Splits a path below a mount. @throws Refusal 404 */
+  /** Splits a path below a mount. @throws KeyRefusal 404 */
   resolve(path: string): { readonly mount: string; readonly rest: readonly string[] } {
     const mount = this.names().find((name) => path.startsWith(`${name}/`));
     if (mount === undefined) throw noSuchPath();
@@ -47,7 +47,7 @@ export class TransitMounts {
     return this.#mounts.get(mount)?.get(name);
   }
 
-  /** @throws Refusal 400, as the engine has it */
+  /** @throws KeyRefusal 400, as the real engine answers */
   key(mount: string, name: string): TransitKey {
     const key = this.find(mount, name);
     if (key === undefined) throw new KeyRefusal(400, 'encryption key not found');
@@ -78,14 +78,14 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** How a transit key is kept; `versions` in base64, version 1 first. */
+/** The stored form of a transit key; `versions` in base64, version 1 first. */
 interface StoredTransitKey {
   readonly created: string;
   readonly versions: readonly string[];
   readonly minDecryptionVersion: number;
 }
 
-/** A key of the transit engine, type `aes256-gcm96`: versions of AES-256-GCM, the latest encrypts. */
+/** A transit key of type `aes256-gcm96`: versions of an AES-256-GCM key, of which the latest encrypts. */
 export class TransitKey {
   readonly created: string;
   #versions: Buffer[];
@@ -109,7 +109,7 @@ export class TransitKey {
     this.#versions.push(randomBytes(keyBytes));
   }
 
-  /** @throws Refusal for a version that does not exist */
+  /** @throws KeyRefusal for a version that does not exist */
   setMinDecryptionVersion(version: number): void {
     if (!Number.isInteger(version) || version < 0 || version > this.latest)
       throw new KeyRefusal(
@@ -127,7 +127,7 @@ export class TransitKey {
     return `vault:v${this.latest}:${body.toString('base64')}`;
   }
 
-  /** @throws Refusal for ciphertext of another key or with other associated data */
+  /** @throws KeyRefusal for ciphertext of another key or with other associated data */
   decrypt(ciphertext: string, associatedData: Buffer): Buffer {
     const { keyVersion, payload } = readCiphertext(ciphertext);
     if (keyVersion > this.latest) throw new KeyRefusal(400, 'invalid ciphertext: version is too new');
@@ -177,7 +177,7 @@ function open(key: Buffer, body: Buffer, associatedData: Buffer): Buffer {
 /** Keys by name, of each mounted transit engine. */
 export type StoredMounts = Readonly<Record<string, Readonly<Record<string, StoredTransitKey>>>>;
 
-/** Where mounts and keys outlive the process. */
+/** Keeps mounts and keys beyond the process. */
 export interface KeyFile {
   load(): StoredMounts;
   save(mounts: unknown): void;
@@ -196,7 +196,9 @@ export function keyFile(path: string): KeyFile {
   };
 }
 
-/** @throws SvcError DEV_KEYS when the file is there and cannot be used: because its keys may still be needed */
+/**
+ * @throws SvcError DEV_KEYS if the file exists and cannot be used: it is not replaced, because its keys may be needed
+ */
 function read(path: string): StoredMounts {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).mounts;

@@ -3,9 +3,9 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { formatByteSize } from '../../../core/units.ts';
 import type { BlobRef } from './object.ts';
 
-/** Takes one body; nothing of it can be read before `commit`. */
+/** Writes one body, which cannot be read before `commit`. */
 export interface BlobWriter {
-  /** @throws S3Error when there is no room */
+  /** @throws S3Error if there is no room */
   write(chunk: Buffer): Promise<void>;
   commit(): Promise<BlobRef>;
   discard(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Blobs {
   keepOnly(ids: ReadonlySet<string>): void;
 }
 
-/** Bodies in memory, all together within a bound in bytes. */
+/** Bodies in memory, with a bound on their total bytes. */
 export class MemoryBlobs implements Blobs {
   readonly #bound: number;
   readonly #blobs = new Map<string, readonly Buffer[]>();
@@ -104,7 +104,7 @@ export class SharedBlobs {
     }
   }
 
-  /** Bytes from `start` up to, not including, `end` of the blobs one after the other; they stay until all is read. */
+  /** Bytes from `start` up to, not including, `end` of the concatenated blobs, which are kept until all is read. */
   async *read(content: readonly BlobRef[], start: number, end: number): AsyncGenerator<Buffer> {
     this.retain(content);
     try {

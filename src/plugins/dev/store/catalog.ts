@@ -75,7 +75,7 @@ export class Catalog {
     uploads.set(upload.id, { upload, parts: new Map() });
   }
 
-  /** @throws S3Error NoSuchUpload when it has ended meanwhile */
+  /** @throws S3Error NoSuchUpload if the upload has ended meanwhile */
   putPart({ bucket, key, id }: Upload, part: Part): void {
     const { parts } = this.bucket(bucket).upload(key, id);
     const before = parts.get(part.number);
@@ -122,7 +122,7 @@ const partName = (upload: string, { number }: Part) => ['part', upload, String(n
 
 const contentOf = ({ blob }: Part) => (blob ? [blob] : []);
 
-/** What the catalog keeps on disk. */
+/** A record of the catalog on disk. */
 type KeptRecord =
   | { readonly kind: 'bucket'; readonly name: string; readonly created: number }
   | { readonly kind: 'object'; readonly object: DevObject }
@@ -178,7 +178,7 @@ export class Bucket {
   }
 }
 
-/** A small JSON document by name; names may hold anything. */
+/** Small JSON documents by name; names may contain anything. */
 interface Records {
   load(): unknown[];
   save(name: readonly string[], value: unknown): void;
@@ -190,7 +190,7 @@ export const noRecords: Records = { load: () => [], save: () => undefined, remov
 
 const own = /^[0-9a-f]{64}\.json$/;
 
-/** One file a record, named by the hash of its name, in a folder that is there. */
+/** One file per record, named by the hash of the record's name, in an existing folder. */
 export function fileRecords(folder: string): Records {
   const path = (name: readonly string[]) =>
     join(folder, `${hash('sha256', JSON.stringify(name), 'hex')}.json`);
@@ -258,7 +258,7 @@ export class SortedMap<T> {
   }
 }
 
-/** Negative, 0 or positive, as the UTF-8 bytes compare. */
+/** Negative, 0 or positive, in the order of UTF-8 bytes. */
 export function compareKeys(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at++) {

@@ -6,7 +6,7 @@ import type { S3Request } from '../../../core/s3/request.ts';
 import type { Catalog } from './catalog.ts';
 
 export interface StoreLimits {
-  /** Bytes of every part but the last. */
+  /** Minimum bytes of every part but the last. */
   readonly leastPartBytes: number;
 }
 
@@ -17,7 +17,7 @@ export interface StoreExchange {
   readonly payload: Payload;
   readonly reply: StoreReply;
   readonly limits: StoreLimits;
-  /** The `x-amz-checksum-*` that were verified; complete when the payload has been read. */
+  /** The verified `x-amz-checksum-*` headers; complete once the payload has been read. */
   readonly checksums: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ export class StoreReply {
     this.#response.end();
   }
 
-  /** `root` is the root element with what it holds. */
+  /** @param root the root element with its content */
   xml(status: number, root: string, headers: Headers = {}): void {
     const text = `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
     const length = Buffer.byteLength(text);
@@ -51,13 +51,13 @@ export class StoreReply {
     this.#response.end(text);
   }
 
-  /** @throws Error when the connection breaks before the end */
+  /** @throws Error if the connection breaks before the end */
   async stream(status: number, headers: Headers, body: AsyncIterable<Buffer>): Promise<void> {
     this.#head(status, headers);
     await pipeline(Readable.from(body, { objectMode: false }), this.#response);
   }
 
-  /** So that a partial response is not mistaken for the whole. */
+  /** Cuts the connection, so that a partial response is not mistaken for a complete one. */
   destroy(): void {
     this.#response.destroy();
   }

@@ -17,7 +17,7 @@ import {
 
 export interface PageRequest {
   readonly prefix: string;
-  /** Empty: no grouping. */
+  /** Empty for no grouping. */
   readonly delimiter: string;
   /** Where the page begins: after this key or common prefix; empty for the first page. */
   readonly after: string;
@@ -27,13 +27,13 @@ export interface PageRequest {
 export interface Page<T> {
   readonly items: readonly T[];
   readonly prefixes: readonly string[];
-  /** The last key or prefix of a page that is not the last. */
+  /** The last key or prefix of the page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
 const mostKeys = 1000;
 
-/** One page of `entries`, which are in order and begin at `after` or the prefix, whichever comes later. */
+/** One page of `entries`, which are sorted and begin at `after` or the prefix, whichever comes later. */
 export function takePage<T>(
   entries: Iterable<readonly [key: string, value: T]>,
   request: PageRequest,
@@ -76,7 +76,7 @@ function pageSize(query: Query, name: string): number {
   return Math.min(Number(text), mostKeys);
 }
 
-/** The common prefix that the key is shown by, if it is. */
+/** The common prefix under which the key is grouped, if any. */
 function groupOf(key: string, { prefix, delimiter }: PageRequest): string | undefined {
   const at = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length);
   return at < 0 ? undefined : key.slice(0, at + delimiter.length);
@@ -87,7 +87,7 @@ export function firstOf({ prefix, after }: PageRequest): string {
   return compareKeys(after, prefix) > 0 ? after : prefix;
 }
 
-/** How names are written: with `encoding-type=url` percent-encoded. @throws S3Error InvalidArgument */
+/** Writes names, percent-encoded with `encoding-type=url`. @throws S3Error InvalidArgument */
 function nameWriter(query: Query): (name: string, text: string) => string {
   const encoding = query.get('encoding-type');
   if (encoding !== undefined && encoding !== 'url')
@@ -100,7 +100,7 @@ type Write = ReturnType<typeof nameWriter>;
 const prefixesXml = (prefixes: readonly string[], write: Write): string =>
   prefixes.map((prefix) => `<CommonPrefixes>${write('Prefix', prefix)}</CommonPrefixes>`).join('');
 
-/** The parameters that every listing repeats, those that were given. */
+/** The given parameters that every listing repeats. */
 function echoXml(query: Query, write: Write): string {
   const delimiter = query.get('delimiter');
   const encoding = query.get('encoding-type');
@@ -150,7 +150,7 @@ interface Listing {
   readonly query: Query;
   readonly page: Page<DevObject>;
   readonly write: ReturnType<typeof nameWriter>;
-  /** The objects, each with what `more` adds. */
+  /** The objects as elements, with further fields from `more`. */
   readonly entries: (name: string, more: () => string) => string;
 }
 
@@ -211,7 +211,7 @@ export const listParts: StoreHandler = ({ catalog, request, reply }) => {
     owner,
     element('StorageClass', 'STANDARD'),
     element('PartNumberMarker', marker),
-    // The SDK's paginator continues for as long as there is one.
+    // The SDK's paginator continues while this element is present.
     ...(isTruncated ? [element('NextPartNumberMarker', shown.at(-1)?.number ?? 0)] : []),
     element('MaxParts', max),
     element('IsTruncated', isTruncated),

@@ -119,7 +119,7 @@ export const copyObject: StoreHandler = async ({ catalog, request, payload, repl
   }
 };
 
-/** Of a copy. @throws S3Error PreconditionFailed */
+/** The source of a copy. @throws S3Error PreconditionFailed */
 export function sourceOf(catalog: Catalog, headers: IncomingHttpHeaders): DevObject {
   const { bucket, key, versionId } = parseCopySource(String(headers['x-amz-copy-source']));
   const source = catalog.bucket(bucket).object(key, versionId);
@@ -142,7 +142,7 @@ function describeCopy(headers: IncomingHttpHeaders, source: DevObject): Descript
   };
 }
 
-/** A copy is of one part: its ETag is the MD5 of the whole. */
+/** A copy has one part, so its ETag is the MD5 of the whole. */
 async function etagOf({ blobs }: Catalog, { etag, content, size }: DevObject): Promise<string> {
   if (!etag.includes('-')) return etag;
   const md5 = createHash('md5');

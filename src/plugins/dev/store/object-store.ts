@@ -14,12 +14,12 @@ import { handlerOf } from './store-routes.ts';
 export interface ObjectStore extends LoopbackServer {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Base URL for looking at stored bytes without signing: `/<bucket>/<key>` follows. */
+  /** Base URL of unsigned access to stored bytes: append `/<bucket>/<key>`. */
   readonly peekUrl: string;
 }
 
 const mostBytes = 5 * 1024 ** 3;
-/** As S3 has it. */
+/** As in S3. */
 const defaultLimits: StoreLimits = { leastPartBytes: 5 * 1024 ** 2 };
 
 /** An S3 server for development over `catalog`. Signatures, lengths, digests and trailers are checked. */
@@ -82,7 +82,7 @@ function fail(
     log.error('dev.store.broke', describeError(error));
   if (reply.started || gone) return reply.destroy();
   const told = error instanceof S3Error ? error : s3Error('InternalError');
-  // A caller that is still sending reads the response after it has sent everything.
+  // The rest is read, because a caller that is still sending reads the response only afterwards.
   request.resume();
   if (request.method === 'HEAD') return reply.empty(told.status);
   const xml = errorXml(told, { resource: (request.url ?? '').split('?', 1)[0] ?? '', requestId: id });
@@ -94,10 +94,10 @@ export interface Admitted {
   readonly signature: VerifiedSignature | undefined;
 }
 
-/** Under this path, anybody on this machine may read the stored bytes. */
+/** Below this path, anybody on this machine may read the stored bytes. */
 const peekPath = '/_peek';
 
-/** The caller and its operation. @throws S3Error for a request that is not signed with the store's keys */
+/** The request and its signature. @throws S3Error unless the request is signed with the store's keys */
 function admit(id: string, incoming: IncomingMessage, verifier: SignatureVerifier): Admitted {
   const { method = '', url = '', headers } = incoming;
   if (isPeek(method, url)) return peek(id, method, url.slice(peekPath.length), headers.range);

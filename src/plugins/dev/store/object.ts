@@ -5,7 +5,7 @@ import { parseQueryEntries } from '../../../core/s3/request.ts';
 import { childText, parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 
-/** Stored bytes; objects that were copied share them. */
+/** Stored bytes, shared by an object and its copies. */
 export interface BlobRef {
   readonly id: string;
   /** Bytes. */
@@ -14,7 +14,7 @@ export interface BlobRef {
 
 type Tags = readonly (readonly [name: string, value: string])[];
 
-/** What a write specifies of an object besides its body. */
+/** What a write specifies about an object besides its body. */
 export interface Description {
   /** Content headers and user metadata, lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface DevObject extends Description {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
-  /** In order; of a multipart object one blob a part. */
+  /** In order; one blob per part for a multipart object. */
   readonly content: readonly BlobRef[];
 }
 
@@ -89,7 +89,7 @@ export const owner = `<Owner>${element('ID', ownerId)}${element('DisplayName', o
 
 export const quoted = (etag: string): string => `"${etag}"`;
 
-/** ISO 8601, of milliseconds since 1970. */
+/** ISO 8601, from milliseconds since 1970. */
 export const isoTime = (time: number): string => new Date(time).toISOString();
 
 const kept = new Set([
@@ -102,7 +102,7 @@ const kept = new Set([
   'x-amz-website-redirect-location',
 ]);
 
-/** What the headers of a write say about the object. @throws S3Error MetadataTooLarge, InvalidArgument */
+/** The object's description from the headers of a write. @throws S3Error MetadataTooLarge, InvalidArgument */
 export function describeObject(headers: IncomingHttpHeaders): Description {
   if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
   const encoding = withoutAwsChunked(headers['content-encoding']);
@@ -117,7 +117,7 @@ export function describeObject(headers: IncomingHttpHeaders): Description {
 type Facts = Pick<DevObject, 'etag' | 'modified'>;
 export type ReadVerdict = 'serve' | 'not-modified' | 'failed';
 
-/** The conditions of a read, with `prefix` (`x-amz-copy-source-`) those of a copy on its source. */
+/** Evaluates the conditions of a read or, with the prefix `x-amz-copy-source-`, of a copy on its source. */
 export function judgeRead(headers: IncomingHttpHeaders, object: Facts, prefix = ''): ReadVerdict {
   const value = (name: string) => text(headers[prefix + name]);
   const match = value('if-match');
@@ -130,7 +130,7 @@ export function judgeRead(headers: IncomingHttpHeaders, object: Facts, prefix = 
 }
 
 /**
- * The conditions of a write on what it replaces.
+ * Checks the conditions of a write on the object that it replaces.
  * @throws S3Error PreconditionFailed, NoSuchKey, NotImplemented
  */
 export function checkWrite(headers: IncomingHttpHeaders, existing: Facts | undefined): void {
@@ -152,7 +152,7 @@ export function names(list: string, etag: string): boolean {
   });
 }
 
-/** HTTP dates are of whole seconds; one that cannot be read counts as not given. */
+/** HTTP dates have whole seconds; one that cannot be parsed counts as not given. */
 function isAfter({ modified }: Facts, date: string | undefined): boolean {
   const time = date === undefined ? Number.NaN : Date.parse(date);
   return !Number.isNaN(time) && Math.floor(modified / 1000) * 1000 > time;

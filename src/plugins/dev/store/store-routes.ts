@@ -102,7 +102,7 @@ const uploadPartCopy: StoreHandler = async ({ catalog, request, payload, reply }
   });
 };
 
-/** The same; `checksum` has their CRC-32 then. */
+/** Passes the chunks on; afterwards `checksum` holds their CRC-32. */
 async function* summed(chunks: AsyncIterable<Buffer>, checksum: Buffer): AsyncGenerator<Buffer> {
   let sum = 0;
   for await (const chunk of chunks) {
@@ -191,7 +191,7 @@ const ofBucket: Readonly<Record<string, StoreHandler>> = {
   HEAD: headBucket,
 };
 
-/** The handler of an operation; NotImplemented for those that a development store does not need. */
+/** The handler of an operation; NotImplemented for operations that a development store does not need. */
 export function handlerOf(operation: OperationName, request: S3Request): StoreHandler {
   if (operation !== 'PassThrough') return handlers[operation];
   if (request.key !== '') return objectTagging;
@@ -254,14 +254,14 @@ function deleteOne(catalog: Catalog, bucket: Bucket, { key, etag }: ObjectToDele
 }
 
 export interface Received {
-  /** Undefined when the body is empty. */
+  /** Undefined for an empty body. */
   readonly blob: BlobRef | undefined;
   /** Hexadecimal. */
   readonly md5: string;
 }
 
 /**
- * Receives a whole body and passes it to `use`, which retains it if needed; otherwise it is removed. A truncated or
+ * Receives a whole body and passes it to `use`; the body is removed afterwards unless `use` retains it. A truncated or
  * invalid body leaves nothing.
  * @throws S3Error
  */

@@ -4,7 +4,7 @@ import { fieldsOf, type SecretsSource } from '../keys/set-up.ts';
 export interface Protection {
   readonly delivery: 'fd' | 'env';
   readonly requireMlock: boolean;
-  /** What had to be left out, and why, a sentence each. */
+  /** Protections that had to be left out, and why, a sentence each. */
   readonly concessions: readonly string[];
 }
 
@@ -43,7 +43,7 @@ function weaker(protection: Protection, { code, reason }: WrapperRefusal): Prote
   return undefined;
 }
 
-/** The last: the application could not map its descriptor. */
+/** Codes of failures; undefined: the application could not map its descriptor. */
 const noDescriptor: ReadonlySet<string | undefined> = new Set([
   'MEMFD_SECRET_UNAVAILABLE',
   'MEMORY_LOCK_REFUSED',
@@ -53,7 +53,7 @@ const noDescriptor: ReadonlySet<string | undefined> = new Set([
 /** How often the wrapper looks for new versions, in Go's form. */
 export const lookEvery = '1s';
 
-/** The whole environment of the wrapper and the demo below it: nothing else of this process's own. */
+/** The whole environment of the wrapper and the demo below it, with nothing else from this process. */
 export function wrapperEnvironment(
   { keyServer, secrets, tokens }: SecretsSource,
   protection: Protection,
@@ -82,10 +82,10 @@ export function wrapperEnvironment(
   };
 }
 
-/** The wrapper, or the application below it, ended before it served. */
+/** The wrapper, or the application below it, ended before it served requests. */
 export class WrapperRefusal extends Error {
   override readonly name = 'WrapperRefusal';
-  /** The wrapper's code; undefined where it was the application that ended. */
+  /** The wrapper's error code; undefined if the application ended. */
   readonly code: string | undefined;
   /** Without a full stop. */
   readonly reason: string;

@@ -7,7 +7,7 @@ import { startWrappedDemo, type WrappedDemo, type WrappedTrip } from './wrapped-
 import type { WrapperOptions, WrapperProcess } from './wrapper-process.ts';
 
 export interface ShowOptions {
-  /** Shown once, then ends: a failure fails the command. */
+  /** Whether the demo is shown only once; then a failure fails the command. */
   readonly once: boolean;
   readonly say: (text: string) => void;
   readonly log: Logger;
@@ -17,21 +17,21 @@ export interface ShowOptions {
   readonly platform?: string;
 }
 
-/** The part of `svc dev` that is about the wrapper. */
+/** The wrapper's part of `svc dev`. */
 export interface ShownWrapper {
-  /** For scripts; says why where there is no wrapper. */
+  /** For scripts; gives the reason if there is no wrapper. */
   readonly facts: object;
-  /** Empty where there is no wrapper. */
+  /** Empty if there is no wrapper. */
   readonly tryText: readonly string[];
   readonly tryLines: WrappedTryLines | undefined;
-  /** From now on shows the demo's output, and reports if the wrapper ends by itself. */
+  /** Shows the demo's output from now on, and reports if the wrapper ends by itself. */
   follow(): void;
   end(): Promise<void>;
 }
 
 /**
- * Starts a demo server under the wrapper and shows what it gets.
- * @throws SvcError DEV_WRAPPER when it fails and was to be shown once; else the failure is shown
+ * Starts a demo server under the wrapper and shows the secrets that it gets.
+ * @throws SvcError DEV_WRAPPER if it fails with `once`; otherwise the failure is shown
  */
 export async function showWrapper(source: SecretsSource, options: ShowOptions): Promise<ShownWrapper> {
   const { say, pen, signal, once, platform = process.platform } = options;
@@ -93,7 +93,7 @@ interface Follower {
   begin(wrapper: WrapperProcess): void;
 }
 
-/** Until then, the report shows the relevant lines. */
+/** Passes lines on after `follow`; before that, the report shows the relevant ones. */
 function follower({ say, log, pen, signal }: ShowOptions): Follower {
   let following = false;
   return {
@@ -177,7 +177,7 @@ function wrappedTryText({ change, see }: WrappedTryLines): string {
 const row = (label: string, ...texts: readonly string[]): string =>
   `   ${label.padEnd(labelWidth)}${texts.join('  ')}`;
 
-/** The answer as it is, with line breaks between secrets. */
+/** The unchanged answer, with line breaks between secrets. */
 function protectedRows(secrets: readonly string[]): string[] {
   const lines = secrets.map((text, at) => row('', text + (at === secrets.length - 1 ? ']}' : ',')));
   return [row('GET /protected', '{"secrets":['), ...lines];
@@ -210,7 +210,7 @@ function wrapped(paint: Pen['paint'], text: string, width: number): string[] {
   return [...lines, line].map((one) => `   ${paint('yellow', one)}`);
 }
 
-/** Shell lines that work as they stand. */
+/** Shell commands that work as they are. */
 export interface WrappedTryLines {
   /** Writes a new version of one of the demo's secrets. */
   readonly change: string;

@@ -13,7 +13,7 @@ export interface WrappedDemo {
 }
 
 export interface WrappedTrip {
-  /** URLs without a slash at the end. */
+  /** URLs have no trailing slash. */
   readonly demo: string;
   readonly health: string;
   readonly protection: Protection;
@@ -28,7 +28,7 @@ export type WrappedOptions = Pick<WrapperOptions, 'signal' | 'onLine'>;
 /**
  * Starts the demo server under the wrapper, with the secrets; queries it, inspects its environment, changes a secret
  * and observes the change.
- * @throws SvcError DEV_WRAPPER when a step fails; and leaves nothing running
+ * @throws SvcError DEV_WRAPPER if a step fails; nothing is left running then
  */
 export async function startWrappedDemo(source: SecretsSource, options: WrappedOptions): Promise<WrappedDemo> {
   let wrapper: WrapperProcess | undefined;
@@ -73,16 +73,16 @@ const failed = (reason: string, cause: unknown): SvcError =>
     cause,
   });
 
-/** What was found in the environment of a process. */
+/** The result of searching the environment of a process for secrets. */
 interface EnvironmentLook {
   readonly path: string;
   readonly bytes: number;
-  /** How many of the values it contains. */
+  /** How many of the values the environment contains. */
   readonly found: number;
   readonly of: number;
 }
 
-/** @throws Error where the process is gone, or another user's */
+/** @throws Error if the process is gone, or belongs to another user */
 function lookIntoEnvironment(pid: number, values: readonly string[]): EnvironmentLook {
   const path = `/proc/${pid}/environ`;
   const environment = readFileSync(path);
@@ -91,10 +91,10 @@ function lookIntoEnvironment(pid: number, values: readonly string[]): Environmen
 }
 
 const pollMs = 100;
-/** The wrapper looks every second; a restart may take the demo's grace besides. */
+/** The wrapper checks every second; a restart may additionally take the demo's grace. */
 const patienceMs = 20_000;
 
-/** Writes a new version and waits until the demo shows it. @returns what it shows then @throws Error */
+/** Writes a new version and waits until the demo shows it. @returns what the demo shows @throws Error */
 async function rotate(
   demo: string,
   source: SecretsSource,
@@ -150,7 +150,7 @@ interface Answers {
 
 const answerPatienceMs = 5_000;
 
-/** @throws Error for any status but 200, or where no answer comes */
+/** @throws Error for any status but 200, or without an answer */
 async function ask<Path extends keyof Answers>(
   demo: string,
   path: Path,

@@ -10,13 +10,13 @@ import { stage } from '../stage.ts';
 import { WrapperRefusal } from './protection.ts';
 
 export interface WrapperOptions {
-  /** All of the wrapper's environment. */
+  /** The wrapper's whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** File below dist/ that Node runs under the wrapper; it says `listening` on a line when it serves. */
+  /** File below dist/ that Node runs under the wrapper; prints a line with `listening` when it serves. */
   readonly application: string;
-  /** Ends it while it starts. */
+  /** Ends the wrapper while it starts. */
   readonly signal: AbortSignal;
-  /** Gets each line of the application, and each warning and error of the wrapper's log. */
+  /** Called with each line of the application, and each warning and error of the wrapper's log. */
   readonly onLine: (line: string | Record<string, unknown>) => void;
 }
 
@@ -28,7 +28,7 @@ export interface WrapperProcess {
   readonly healthAddress: string;
   /** Resolves when everything has ended, with the reason in words. */
   readonly ended: Promise<string>;
-  /** Lets it end the application, then itself. */
+  /** Makes the wrapper end the application, then itself. */
   end(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function startWrapper({
   };
 }
 
-/** In its own session: Ctrl-C on a terminal goes to `svc dev`, which then ends it. */
+/** In its own session, so that Ctrl-C on a terminal reaches `svc dev` only, which then ends the wrapper. */
 function launch(args: readonly string[], env: WrapperOptions['env']): ChildProcess & PipedOutputs {
   const child = spawn(process.execPath, ['--disable-sigusr1', ...args], {
     env,
@@ -97,7 +97,7 @@ interface PipedOutputs {
   readonly stderr: Readable;
 }
 
-/** Resolves when the wrapper and its application are gone and what they wrote is read. */
+/** Resolves when the wrapper and its application are gone and their output has been read. */
 function endOf(child: ChildProcess, story: WrapperStory, application: string): Promise<string> {
   child.once('exit', () => endOrphan(story.applicationPid, application));
   return new Promise((resolve) => {
@@ -112,7 +112,7 @@ function endOrphan(pid: number | undefined, application: string): void {
     if (pid === undefined || !readFileSync(`/proc/${pid}/cmdline`).includes(application)) return;
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already, as it has in an orderly end.
+    // It has already ended, as in any orderly end.
   }
 }
 
@@ -151,7 +151,7 @@ export class WrapperStory {
   #failure: WrapperFailure | undefined;
   #applicationWords = '';
 
-  /** Takes a line of its standard error, which the application shares. @returns the event where it is of the log */
+  /** Takes a line of standard error, which wrapper and application share. @returns the event if it is a log line */
   note(line: string): Record<string, unknown> | undefined {
     const entry = parsed(line);
     if (entry === undefined) this.#applicationWords = line;
@@ -162,7 +162,7 @@ export class WrapperStory {
     return entry;
   }
 
-  /** Why it ended, where that was told. */
+  /** Why the wrapper ended, if a line told. */
   get failure(): WrapperFailure | undefined {
     if (this.#failure !== undefined) return this.#failure;
     const reason = this.#applicationWords;
