@@ -2,8 +2,8 @@ import { interruptible } from '../../runtime/cli/terminal.ts';
 import { type AuditCall, readTerms } from './terms.ts';
 
 /**
- * Audits what the flags name, writes the report, and resolves with the exit status.
- * @throws SvcError for wrong usage, or where the cluster or the bucket cannot be read
+ * Audits the cluster or the bucket that the flags name, writes the report, and resolves with the exit status.
+ * @throws SvcError for wrong usage, or if the cluster or the bucket cannot be read
  */
 export async function audit(call: AuditCall): Promise<number> {
   const terms = readTerms(call.flags);

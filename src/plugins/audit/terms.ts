@@ -7,7 +7,7 @@ export interface AuditTerms extends Terms {
   readonly minScore: number | undefined;
   readonly below: number | undefined;
   readonly sample: number | undefined;
-  /** Keys to list for each kind of finding, at most. */
+  /** Limit of keys to list for each kind of finding. */
   readonly list: number;
   readonly concurrency: number;
 }
@@ -15,7 +15,7 @@ export interface AuditTerms extends Terms {
 const bucketName = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 const clusterOnly = ['min-score', 'namespace', 'kind', 'below'] as const;
 
-/** @throws SvcError AUDIT_USAGE naming every error */
+/** @throws SvcError AUDIT_USAGE listing every error */
 export function readTerms(flags: AuditFlags): AuditTerms {
   const errors: string[] = [];
   const number = (
@@ -76,7 +76,7 @@ export interface AuditOutput extends Screen {
   write(text: string, written?: (error?: Error | null) => void): unknown;
 }
 
-/** What `svc audit` was called with, as its flags are named. */
+/** The flags of `svc audit`, by name. */
 export interface AuditFlags {
   readonly output: AuditFormat;
   readonly json: boolean;
@@ -101,13 +101,13 @@ export interface AuditCall {
   readonly flags: AuditFlags;
   readonly env: AuditEnv;
   readonly stdout: AuditOutput;
-  /** Progress goes there. */
+  /** For progress. */
   readonly stderr: AuditOutput;
   /** Of svc. */
   readonly version: string;
 }
 
-/** What is done with what was found. */
+/** How the results are reported. */
 interface Terms {
   readonly format: AuditFormat;
   readonly failOn: FailOn;

@@ -29,7 +29,7 @@ export interface Environment {
 
 const operatorNamespace = 'svc-system';
 
-/** @throws SvcError naming what may not be read, or that the API server cannot be reached */
+/** @throws SvcError naming missing permissions, or that the API server cannot be reached */
 export async function clusterEnvironment(
   client: KubeClient,
   { namespace }: NetpolSettings,
@@ -44,7 +44,7 @@ export async function clusterEnvironment(
   return { namespaces: new Map(wanted), addresses, warnings };
 }
 
-/** @throws SvcError CONFIG_INVALID unless namespaces and the secrets server are named */
+/** @throws SvcError CONFIG_INVALID unless namespaces and the secrets server are given */
 export function namedEnvironment(
   { namespace, vaultAddress }: NetpolSettings,
   names: NameBook,
@@ -63,7 +63,7 @@ export function namedEnvironment(
   };
 }
 
-/** Locations as far as they are known without a cluster, which excludes its Services and servers. */
+/** Addresses that can be known without a cluster; those of its Services and API servers cannot. */
 function namedAddresses(names: NameBook): ClusterAddresses {
   const addressesOf = async (given: string, namespace: string, signal: AbortSignal) => {
     const host = plainHost(given);
@@ -88,21 +88,21 @@ function isAddress(host: string): boolean {
   return parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined;
 }
 
-/** This machine's DNS would resolve something else. */
+/** Whether the host is a Service, which this machine's DNS would not resolve correctly. */
 function isService(host: string, namespace: string): boolean {
   return !host.includes('.') || serviceOfHost(host, namespace)?.certain === true;
 }
 
 export interface ReadContent {
-  /** Sorted by name; of all namespaces those that have something protected. */
+  /** Sorted by name; without a selection, the namespaces with something protected. */
   readonly namespaces: ReadonlyMap<string, NamespaceObjects>;
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads what protected pods and ServiceConfigs there are, and whatever policies.
- * @param only these namespaces; undefined: all
- * @throws SvcError naming everything that may not be read, or that the API server cannot be reached
+ * Reads protected pods, ServiceConfigs and all network policies.
+ * @param only namespaces to read; undefined for all
+ * @throws SvcError naming every missing permission, or that the API server cannot be reached
  */
 async function readContent(
   client: KubeClient,
@@ -115,7 +115,7 @@ async function readContent(
     read(listConfigs),
     read(listPolicies),
   ]);
-  // ours do not depend on the policies of others
+  // our policies do not depend on others', so a denial for those is only a warning
   const unseen = policies.failures.filter(isDenial);
   const failures = [...pods.failures, ...configs.failures, ...policies.failures.filter((e) => !isDenial(e))];
   if (failures.length > 0) throw unevaluated(failures);
@@ -175,7 +175,7 @@ type ConfigObject = KubeObject & {
 /** Lists objects of a namespace, or of all of them. @throws KubeError */
 type List<T> = (client: KubeClient, namespace: string | undefined, signal: AbortSignal) => Promise<T[]>;
 
-/** What the operator keeps of them. */
+/** Projected like the operator's copy. */
 const listProtectedPods: List<Pod> = (client, namespace, signal) => {
   const intern = createIntern();
   const list = listOf('/api/v1', 'pods', {
@@ -193,7 +193,7 @@ const listInstalled: List<ConfigObject> = listOf(`/apis/${apiVersion}`, 'service
   keep: whole<ConfigObject>,
 });
 
-/** None in a cluster that does not know them. */
+/** Empty in a cluster without this custom resource. */
 const listConfigs: List<ConfigObject> = async (...args) =>
   (await unless(listInstalled(...args), 'KUBE_NOT_FOUND')) ?? [];
 
@@ -202,7 +202,7 @@ function whole<O>(object: O): O {
 }
 
 interface Listing<O, T> extends Omit<Selection, 'path'> {
-  /** What is kept of each. */
+  /** The part to keep of each object. */
   readonly keep: (object: O) => T;
 }
 
@@ -224,7 +224,7 @@ function isDenial(error: unknown): error is KubeError {
   return hasCode(error, 'KUBE_DENIED');
 }
 
-/** One error for all that could not be read: every permission that is missing, or else what else is wrong. */
+/** One error for all failures: any other failure first, otherwise every missing permission. */
 export function unevaluated(failures: readonly Error[]): Error {
   const other = failures.find((error) => !isDenial(error));
   if (other !== undefined) return other instanceof KubeError ? unreachable(other) : other;
@@ -246,7 +246,7 @@ function unreachable(error: KubeError): Error {
 /** A network policy, and whether the operator maintains it. */
 export type SeenPolicy = ObservedPolicy & { readonly ours: boolean };
 
-/** What a cluster has in a namespace that matters for its egress policies; of pods, the protected ones. */
+/** A namespace's objects that matter for its egress policies; of pods, the protected ones. */
 export interface NamespaceObjects {
   readonly pods: readonly Pod[];
   readonly configs: readonly CreatedConfig[];

@@ -23,7 +23,7 @@ import {
 import type { NetpolSettings } from './settings.ts';
 
 export interface Generated {
-  /** By namespace, and there the one for all protected pods first. */
+  /** By namespace, with the policy for all protected pods first. */
   readonly policies: readonly (NetworkPolicy | CiliumPolicy)[];
   readonly warnings: readonly string[];
   readonly findings: readonly PolicyConflict[];
@@ -38,7 +38,7 @@ export interface GenerateOptions {
   readonly signal: AbortSignal;
 }
 
-/** Nothing is written before everything has been read. @throws SvcError */
+/** Reads everything before it returns any policy. @throws SvcError */
 export async function generatePolicies(options: GenerateOptions): Promise<Generated> {
   try {
     return await generate(options);
@@ -108,19 +108,19 @@ function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = syste
   });
 }
 
-/** For policies that keep names as they are. */
+/** For policies that use names instead of addresses. */
 const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {} };
 
 type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allow'>;
 
-/** What the pods of a namespace connect to, as the operator has it, and what a person has named beside that. */
+/** The destinations of a namespace's pods, determined as in the operator, plus those given by flags. */
 function wantedFor({ pods, configs }: NamespaceObjects, given: Given): Wanted {
   const vaultAddress = given.vaultAddress?.href;
   const urls = [
     ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
     ...pods.map((pod) => urlsOfPod(pod, configs, vaultAddress)),
   ];
-  // for future pods
+  // without protected pods or ServiceConfigs: policies for future pods
   const known = urls.length > 0 ? urls : [urlsOfSpec({}, vaultAddress)];
   const { vaults, stores, storeBlocks, extra, warnings } = unionOf(known, configs);
   return {
@@ -132,17 +132,17 @@ function wantedFor({ pods, configs }: NamespaceObjects, given: Given): Wanted {
   };
 }
 
-/** Most namespaces that a warning names. */
+/** Limit of namespaces that a warning names. */
 const most = 5;
 
-/** Warnings of many namespaces, each once, sorted. */
+/** Collects warnings of many namespaces, each once, sorted. */
 interface Warnings {
-  /** @param namespace undefined: it is about none in particular */
+  /** @param namespace undefined for a warning about no particular namespace */
   add(text: string, namespace?: string): void;
   lines(): string[];
 }
 
-/** @param namespaces all of them: a warning that concerns all does not list them */
+/** @param namespaces all namespaces: a warning that concerns all of them does not list them */
 function createWarnings(namespaces: readonly string[]): Warnings {
   const known = new Map<string, Set<string>>();
   return {
@@ -165,7 +165,7 @@ function suffix(where: readonly string[], all: readonly string[]): string {
 
 type Warn = (text: string) => void;
 
-/** Addresses of the API servers that were named on the command line. */
+/** Addresses of the API servers given on the command line. */
 async function givenApiServers(
   { apiServer = [] }: Pick<NetpolSettings, 'apiServer'>,
   names: NameBook,
@@ -184,7 +184,7 @@ async function addressesOf({ host, port }: Destination, names: NameBook, warn: W
   return addresses.map((address) => ({ address, port }));
 }
 
-/** The facts with what a person has named beside them. */
+/** The facts plus what flags give. */
 function withGiven(
   facts: EgressFacts,
   apiServers: readonly AddressAndPort[],
@@ -201,12 +201,12 @@ function withGiven(
 export interface PolicyConflict {
   readonly namespace: string;
   readonly policy: string;
-  /** It lets protected pods reach more, or has the name of one of ours. */
+  /** `widens`: lets protected pods reach more; `replaced`: has the name of a policy of ours. */
   readonly kind: 'widens' | 'replaced';
   readonly message: string;
 }
 
-/** @param ours as `egressPolicies` makes them */
+/** @param ours from `egressPolicies` */
 function findingsOf(
   namespace: string,
   { pods, policies }: NamespaceObjects,

@@ -13,8 +13,8 @@ export interface WrittenPolicies extends Generated {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The egress policies of the cluster that the environment names, or of what flags name alone.
- * @throws SvcError CONFIG_INVALID where flags are wrong or missing, others where the cluster cannot be read
+ * The egress policies for the cluster that the environment names, or from flags alone.
+ * @throws SvcError CONFIG_INVALID for wrong or missing flags, others if the cluster cannot be read
  */
 export async function writePolicies(
   { configFile, ...given }: Sources & { readonly env: Env; readonly configFile?: string | undefined },
@@ -34,8 +34,8 @@ export async function writePolicies(
 }
 
 /**
- * Documents for `kubectl apply -f -`: texts with another meaning in YAML 1.1 or 1.2 are quoted, because readers mix
- * both. Lines are not folded and nothing is an alias.
+ * Documents for `kubectl apply -f -`. Strings with another meaning in YAML 1.1 or 1.2 are quoted, because parsers mix
+ * the two. Lines are not folded, and there are no aliases.
  */
 export function yamlDocuments(objects: readonly object[]): string {
   return objects.map(documentOf).join('---\n');
@@ -51,7 +51,7 @@ function documentOf(object: object): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** The one kind of number that only 1.2 has. */
+/** The only kind of number that exists in YAML 1.2 but not in 1.1. */
 function isOctal(value: unknown): boolean {
   return typeof value === 'string' && /^0o[0-7]+$/.test(value);
 }

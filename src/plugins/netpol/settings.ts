@@ -28,7 +28,7 @@ const expectsDestination =
   'host[:port] or block[:port] with udp:// before it for UDP, such as db.example.eu:5432, udp://192.0.2.0/24:123 ' +
   'or [2001:db8::/32]:443; a block is /8 (IPv6: /7) or smaller';
 
-/** Flags and variables of `svc netpol`. What is a list here is a flag that can be repeated. */
+/** Flags and variables of `svc netpol`. List settings are repeatable flags. */
 export const netpolSettings = {
   vaultAddress: {
     variable: 'VAULT_ADDR',
@@ -93,7 +93,7 @@ export const netpolSettings = {
 
 export type NetpolSettings = Resolved<typeof netpolSettings>;
 
-/** An IPv4 or IPv6 address, in its shortest form. */
+/** Parses an IPv4 or IPv6 address into its shortest form. */
 export function address(): Parser<string> {
   const expects = 'an address such as 10.96.0.10 or fd00::a';
   return { expects, parse: (text) => canonicalAddress(text) ?? invalidValue(expects) };
@@ -112,7 +112,7 @@ function parseHostAndPort(text: string): Destination | undefined {
   return host === undefined || port === undefined ? undefined : { host, port };
 }
 
-/** Without a port: 443. */
+/** The default port is 443. */
 export function destination(): Parser<EgressDestination> {
   return {
     expects: expectsDestination,
@@ -120,7 +120,7 @@ export function destination(): Parser<EgressDestination> {
   };
 }
 
-/** A block of addresses that is not nearly everything. */
+/** A block of addresses that does not permit nearly everything. */
 function block(): Parser<string> {
   const blocks = 'a block of addresses such as 192.0.2.0/24, /8 (IPv6: /7) or smaller';
   return { expects: blocks, parse: (text) => inBlock(text)?.cidr ?? invalidValue(blocks) };
@@ -143,20 +143,20 @@ function at(text: string): EgressDestination | undefined {
   return host === undefined ? undefined : { host };
 }
 
-/** A name or an address in one form; undefined: it is neither. Digits at the end are of an address or of nothing. */
+/** A normalized name or address; undefined for neither. A host that ends in digits must be an address. */
 function hostOf(text: string): string | undefined {
   const host = plainHost(text);
   if (/(^|\.)\d+$/.test(host) || host.includes(':')) return canonicalAddress(host);
   return name.test(host) ? host : undefined;
 }
 
-/** What stands before a port, without brackets, and the port where one is given. */
+/** A host without brackets, and the port if given. */
 export interface SplitPort {
   readonly host: string;
   readonly port: number | undefined;
 }
 
-/** Takes `host`, `host:port`, `[IPv6]` and `[IPv6]:port` apart; undefined: it is none of them. */
+/** Splits `host`, `host:port`, `[IPv6]` and `[IPv6]:port`; undefined for any other text. */
 function splitPort(text: string): SplitPort | undefined {
   const [, inBrackets, plain, digits] = /^(?:\[([^[\]]+)\]|([^[\]:]+))(?::([1-9]\d{0,4}))?$/.exec(text) ?? [];
   const host = inBrackets ?? plain;

@@ -130,7 +130,7 @@ const columns = [
   { title: 'SHARE', width: 10, align: 'right' },
 ] as const;
 
-/** Kinds of objects, their keys, and those that are not encrypted; at most 100 columns except for long keys. */
+/** Kinds of objects, their keys, and unencrypted objects; at most 100 columns except for long keys. */
 export function bucketText(report: BucketReport, paint: Paint): string {
   const { bucket, prefix, sample, tally } = report;
   const where = prefix === '' ? bucket : `${bucket}/${prefix}`;
@@ -168,7 +168,7 @@ function rows({ tally }: BucketReport): readonly (readonly Cell[])[] {
 function percent(number: number, all: number): string {
   if (all === 0) return '';
   const share = (number / all) * 100;
-  // 100 % and 0 % are shown for all and none only
+  // 100 % and 0 % are shown only for all and none
   if (number < all && share > 99.9) return '>99.9 %';
   if (number > 0 && share < 0.1) return '<0.1 %';
   return `${share.toFixed(1)} %`;
@@ -191,14 +191,14 @@ function sampleText(all: number, looked: number, encrypted: Estimate | undefined
   return `${head}:\nbetween ${low} and ${high} of all are ciphertext, with 95 % confidence.`;
 }
 
-/** The report on a bucket. `version` is that of this format: members are added, never changed. */
+/** The report on a bucket. `version` is the version of this format: members are added, never changed. */
 export interface BucketReport {
   readonly version: 1;
   readonly kind: 'bucket';
   readonly store: string;
   readonly bucket: string;
   readonly prefix: string;
-  /** Only for a sample: then everything below except `helpers` is about the sample. */
+  /** Only for a sample; then everything below except for `helpers` is about the sample. */
   readonly sample?: ObjectSample;
   readonly tally: Tally;
   readonly outcome: CheckOutcome;
@@ -233,7 +233,7 @@ export const bucketRules = [
   },
 ] as const;
 
-/** One for each key that is listed, and one for those that are not. */
+/** One finding for each listed key, and one for all others. */
 export function bucketFindings({ bucket, tally }: BucketReport): readonly CheckFinding[] {
   const of = (rule: (typeof bucketRules)[number], keys: readonly string[], all: number): CheckFinding[] => {
     const finding = { id: rule.id, level: 'error' } as const;

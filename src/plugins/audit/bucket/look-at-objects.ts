@@ -7,18 +7,18 @@ import type { AuditedObject, AuditStore } from './s3-store.ts';
 
 interface LookOptions {
   readonly store: AuditStore;
-  /** Keys that begin with it are the proxy's own. */
+  /** Prefix of the proxy's own keys. */
   readonly reservedPrefix: string;
-  /** Requests at a time. */
+  /** Limit of concurrent requests. */
   readonly concurrency: number;
-  /** Most keys to keep of each kind of finding. */
+  /** Limit of keys to keep for each kind of finding. */
   readonly list: number;
   readonly signal: AbortSignal;
 }
 
 /**
  * Examines every object after a key, page by page, and counts it in the tally.
- * @param onPage called when all of a page is counted, with its last key
+ * @param onPage called when a whole page is counted, with its last key
  */
 export async function auditAll(
   tally: Tally,
@@ -45,7 +45,7 @@ function withoutHelpers(
   return objects;
 }
 
-/** All heads first, in their order, so that a page counts whole or not at all. */
+/** Reads all heads before counting, in order, so that a page counts completely or not at all. */
 async function lookAt(
   objects: readonly AuditedObject[],
   tally: Tally,
@@ -59,7 +59,7 @@ async function lookAt(
   });
 }
 
-/** A share of the objects, from 0 to 1, that lies between the other two in 95 of 100 cases. */
+/** A share of the objects, from 0 to 1, with its 95 % confidence interval. */
 export interface Estimate {
   readonly share: number;
   readonly low: number;
@@ -67,16 +67,16 @@ export interface Estimate {
 }
 
 export interface ObjectSample {
-  /** Objects that were listed, helper objects left out. */
+  /** Number of listed objects, without helper objects. */
   readonly listed: number;
-  /** Of them, those that were examined. */
+  /** Number of examined objects among them. */
   readonly looked: number;
   /** Share of ciphertext; absent if there was nothing to examine. */
   readonly encrypted?: Estimate;
 }
 
 /**
- * Lists everything, at one call per thousand objects, and examines `size` of them, each with the same probability.
+ * Lists everything, with one call per thousand objects, and examines `size` objects, all with the same probability.
  * @param random from 0 to below 1
  */
 export async function auditSample(
@@ -104,7 +104,7 @@ export async function auditSample(
 
 const z = 1.96;
 
-/** Wilson's interval; where everything was looked at there is nothing to estimate. */
+/** Wilson's interval; exact if everything was examined. */
 export function estimate(encrypted: number, looked: number, listed: number): Estimate {
   const share = encrypted / looked;
   if (looked >= listed) return { share, low: share, high: share };
@@ -114,7 +114,7 @@ export function estimate(encrypted: number, looked: number, listed: number): Est
   return { share, low: Math.max(0, middle - reach), high: Math.min(1, middle + reach) };
 }
 
-/** What was counted so far; a plain value, so that it can be kept in a file. Sizes in bytes, as they are stored. */
+/** The counts so far; a plain value, so that a file can keep it. Sizes in bytes, as stored. */
 export interface Tally {
   objects: number;
   bytes: number;
@@ -131,11 +131,11 @@ export interface Tally {
   readonly algorithms: Record<string, number>;
   readonly forms: Record<string, number>;
   readonly bindings: Record<string, number>;
-  /** Those that recovery keys open without a key server, by how many of these. */
+  /** Objects that recovery keys open without a key server, by their number of recovery keys. */
   readonly recovery: Record<string, number>;
-  /** Unreadable ones by what is wrong with them. */
+  /** Unreadable objects by the kind of error. */
   readonly errors: Record<string, number>;
-  /** The first keys of each. */
+  /** The first keys of each kind. */
   readonly plaintextKeys: string[];
   readonly unreadableKeys: string[];
 }
@@ -148,18 +148,18 @@ export function emptyTally(): Tally {
   };
 }
 
-/** An object as the listing and its metadata tell of it. */
+/** An object from the listing, with its metadata. */
 export interface Looked {
   readonly key: string;
   readonly size: number;
-  /** Undefined: it is not there any more. */
+  /** Undefined if the object no longer exists. */
   readonly headers: Headers | undefined;
 }
 
-/** Nonce and tag; those of an empty object whose key ends in a slash are in its metadata. */
+/** Nonce and tag. An empty object whose key ends in a slash has them in its metadata. */
 const smallestBody = 28;
 
-/** @param list most keys to keep of each kind of finding */
+/** @param list limit of keys to keep for each kind of finding */
 function count(tally: Tally, { key, size, headers }: Looked, list: number): void {
   tally.objects++;
   if (headers === undefined) {
@@ -193,7 +193,7 @@ const keysOf = (recovery: string): string => {
   return count === 1 ? '1 key' : `${count} keys`;
 };
 
-/** The store does not show its metadata. */
+/** Counts an object whose metadata the store refuses to return. */
 function countRefused(tally: Tally, { key, size }: Pick<Looked, 'key' | 'size'>, list: number): void {
   tally.objects++;
   tally.bytes += size;
@@ -211,7 +211,7 @@ function countUnreadable(tally: Tally, key: string, error: string, list: number)
   if (tally.unreadableKeys.length < list) tally.unreadableKeys.push(key);
 }
 
-/** Anyone who can write to the bucket chooses these names. */
+/** Bounds on names, which anyone who can write to the bucket chooses. */
 const mostNames = 1_000;
 const longestName = 128;
 const others = '(others)';

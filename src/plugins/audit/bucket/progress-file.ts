@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { usage } from '../terms.ts';
 import { emptyTally, type Tally } from './look-at-objects.ts';
 
-/** Which audit a file belongs to; another one's is refused. */
+/** Identifies the audit that a file belongs to; a file of another audit is refused. */
 export interface AuditId {
   readonly store: string;
   readonly bucket: string;
@@ -11,7 +11,7 @@ export interface AuditId {
 }
 
 export interface AuditProgress {
-  /** The last key that is counted; undefined: none is. */
+  /** The last counted key; undefined if none. */
   readonly after: string | undefined;
   readonly tally: Tally;
 }
@@ -27,8 +27,8 @@ const version = 1;
 const names = ['store', 'bucket', 'prefix', 'reservedPrefix'] as const;
 
 /**
- * Where an interrupted audit continues; from the beginning if there is no file, or it is of a complete audit.
- * @throws SvcError AUDIT_USAGE for a file of another audit, or of something else
+ * Where an interrupted audit continues: at the beginning if there is no file, or its audit was completed.
+ * @throws SvcError AUDIT_USAGE for a file of another audit, or any other file
  */
 export function readProgress(path: string, id: AuditId): AuditProgress {
   const kept = parsed(path);
@@ -59,7 +59,7 @@ function parsed(path: string): Kept | undefined {
 const unusable = (path: string) =>
   `--resume: ${path} is no progress of an audit that this version can go on with`;
 
-/** Every member has the type that an empty tally has, and counts are valid numbers. */
+/** Whether every member has the same type as in an empty tally, and counts are valid numbers. */
 function isTally(value: unknown): value is Tally {
   if (typeof value !== 'object' || value === null) return false;
   const given = value as Readonly<Record<string, unknown>>;

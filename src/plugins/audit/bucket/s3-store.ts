@@ -49,7 +49,7 @@ function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): re
   );
 }
 
-/** As a form is encoded: a blank is a plus. */
+/** Decodes as for forms, where a plus stands for a blank. */
 function fromUrl(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
@@ -73,10 +73,10 @@ async function head(client: S3Client, Bucket: string, Key: string, abortSignal: 
   }
 }
 
-/** Stands for what could not be written in a listing. */
+/** Replaces characters that a listing cannot represent. */
 const replacement = '\uFFFD';
 
-/** Some stores list a key differently from how they accept it: such an object exists but cannot be examined. */
+/** Some stores list a key differently from how they accept it; such an object exists but cannot be examined. */
 async function isListed(
   client: S3Client,
   Bucket: string,
@@ -90,21 +90,21 @@ async function isListed(
 
 export interface AuditedObject {
   readonly key: string;
-  /** In bytes, as it is stored. */
+  /** In bytes, as stored. */
   readonly size: number;
 }
 
-/** What of an object's metadata could be had. */
+/** The result of reading an object's metadata. */
 export type Head =
   | { readonly found: true; readonly headers: Headers }
-  /** It is not there any more. */
+  /** The object no longer exists. */
   | { readonly found: false }
-  /** The store refuses such a request, for example for an object under a customer key. */
+  /** The store refuses the request, for example for an object under a customer key. */
   | { readonly found: 'refused'; readonly status: number };
 
 /** The part of an object store that the audit uses; read-only. */
 export interface AuditStore {
-  /** Keys in the order of their bytes. @param after the key to continue after; undefined: from the beginning */
+  /** Keys in byte order. @param after the key to continue after; undefined for the beginning */
   pages(after: string | undefined, signal: AbortSignal): AsyncIterable<readonly AuditedObject[]>;
   head(key: string, signal: AbortSignal): Promise<Head>;
   close(): void;
@@ -113,13 +113,13 @@ export interface AuditStore {
 export interface BucketPlace {
   readonly host: string;
   readonly bucket: string;
-  /** Where the progress is kept. */
+  /** Path of the progress file. */
   readonly resume: string | undefined;
 }
 
 /**
- * Names what is missing, as far as the store reports it. "Could not be evaluated", but for a certificate that is not
- * accepted: that is configuration.
+ * Names what is missing, as far as the store reports it. The status is "could not be evaluated", except for a rejected
+ * certificate, which is a matter of configuration.
  */
 export function storeFailure(error: unknown, { host, bucket, resume }: BucketPlace): SvcError {
   const name = nameOf(error);

@@ -16,7 +16,7 @@ import { auditedNodes, type ClusterReport, clusterReport } from './report.ts';
 import { watchCluster } from './watch-cluster.ts';
 import { writeReport } from './write-report.ts';
 
-/** Audits the cluster once, or for as long as it is watched; resolves with the exit status. @throws SvcError */
+/** Audits the cluster once, or continuously with --watch; resolves with the exit status. @throws SvcError */
 export async function auditCluster(call: AuditCall, terms: AuditTerms, signal: AbortSignal): Promise<number> {
   const client = await connect(call.env);
   try {
@@ -50,7 +50,7 @@ async function auditOnce(
 const nextStep =
   'Set KUBECONFIG, or run it in a pod with a service account; for an object store, name --bucket.';
 
-/** @throws SvcError where the environment names no cluster */
+/** @throws SvcError if the environment names no cluster */
 export async function connect(env: AuditEnv): Promise<KubeClient> {
   const client = await createKubeClient(env).catch((cause: unknown) => {
     throw unevaluated('AUDIT_NO_CLUSTER', messageOf(cause), nextStep, cause);
@@ -59,7 +59,7 @@ export async function connect(env: AuditEnv): Promise<KubeClient> {
   throw unevaluated('AUDIT_NO_CLUSTER', 'There is no cluster to audit', nextStep);
 }
 
-/** What keeps the audit from knowing the cluster; the rest as it is. */
+/** Explains errors of the API server; other errors are returned unchanged. */
 export function explained(error: unknown, { server }: KubeClient): unknown {
   if (!(error instanceof KubeError)) return error;
   const step =
@@ -79,7 +79,7 @@ function unevaluated(code: string, message: string, step: string, cause?: unknow
 
 /**
  * Lists everything once.
- * @throws SvcError AUDIT_DENIED naming all permissions that are missing; KubeError where the API server fails
+ * @throws SvcError AUDIT_DENIED naming every missing permission; KubeError if the API server fails
  */
 export async function readCluster(client: KubeClient, signal: AbortSignal): Promise<ClusterObjects> {
   const all = Object.entries<unknown>(collections()) as [string, Collection<KubeObject, unknown>][];
@@ -111,7 +111,7 @@ async function listed<T>(
   return objects;
 }
 
-/** `/apis/apps/v1/deployments` as `deployments.apps`, the way that kubectl and roles name it. */
+/** `/apis/apps/v1/deployments` as `deployments.apps`, as in kubectl and roles. */
 function resourceOf(path: string): string {
   const [, root, group = '', ...rest] = path.split('/');
   return root === 'api' ? (rest.at(-1) ?? '') : `${rest.at(-1)}.${group}`;

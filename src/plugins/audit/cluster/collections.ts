@@ -15,10 +15,10 @@ import {
   type WorkloadObject,
 } from '../../../runtime/kube/project-objects.ts';
 
-/** Objects that the audit reads, and what it keeps of each. */
+/** Objects that the audit reads, and the part of each that it keeps. */
 export interface Collection<O extends KubeObject, T> {
   readonly path: string;
-  /** A cluster without the operator's custom resources has none. */
+  /** Whether a cluster may lack the resource, as without the operator's custom resources. */
   readonly optional?: boolean;
   readonly project: (object: O) => T;
 }
@@ -30,7 +30,7 @@ export interface KnownReport {
 
 type ReportObject = KubeObject & { readonly status?: ProtectionReportStatus };
 
-/** Everything that scores are computed from, by name. */
+/** All inputs of the scores, by name. */
 export function collections() {
   const intern = createIntern();
   const workloads = (kind: string, path: string) =>
@@ -60,7 +60,7 @@ export function collections() {
 
 export type Collections = ReturnType<typeof collections>;
 
-/** What is known of the cluster; each by `namespace/name`, or by name. */
+/** The objects of the cluster, by `namespace/name` or by name. */
 export type ClusterObjects = {
   readonly [Name in keyof Collections]: Collections[Name] extends Collection<infer _O, infer T>
     ? Pick<ReadonlyMap<string, T>, 'values' | 'get'>
@@ -75,13 +75,13 @@ function projectReport({ metadata, status }: ReportObject): KnownReport {
   return { namespace: metadata.namespace ?? '', status };
 }
 
-/** Whether somebody keeps the reports; `because` is why not, as a sentence. */
+/** Whether an operator maintains the reports; `because` is why not, as a sentence. */
 export type OperatorState = { readonly alive: true } | { readonly alive: false; readonly because: string };
 
 const name = 'svc-operator';
 
 /**
- * A leading operator renews its lease; for versions without a lease for a single replica, the Deployment shows it.
+ * A leading operator renews its lease; for versions in which a single replica has no lease, the Deployment decides.
  * @throws SvcError AUDIT_DENIED; KubeError
  */
 export async function operatorState(

@@ -26,12 +26,12 @@ import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
 import { type AuditedWorkload, levelOf } from './findings.ts';
 
-/** Agents report only to the operator. */
+/** The audit knows no agents: they report only to the operator. */
 const noAgents = { agentOf: () => undefined };
 const kinds = ['deployments', 'statefulSets', 'daemonSets', 'replicaSets', 'jobs', 'cronJobs'] as const;
 
 /**
- * Every workload of the cluster, by namespace, kind and name; those that the webhook never looks at are left out:
+ * Every workload of the cluster, by namespace, kind and name, except for those that the webhook never reviews: in
  * kube-system and the operator's own namespace.
  */
 export function evaluate(
@@ -116,12 +116,12 @@ function byTitle(a: AuditedWorkload, b: AuditedWorkload): number {
   return 0;
 }
 
-/** The operator's word about a workload, or why it is not taken, as a sentence. */
+/** The operator's report on a workload, or why it is not used, as a sentence. */
 export type Entry = { readonly report: WorkloadReport } | { readonly because: string };
 
 /**
- * It is taken while an operator leads and it agrees with the cluster in what both can see: what only the agents tell
- * can then be believed.
+ * Uses the operator's report while an operator leads and the report agrees with the cluster in what both can see; then
+ * the facts that only agents report are credible as well.
  */
 export function reportEntry(
   status: ProtectionReportStatus | undefined,
@@ -155,7 +155,7 @@ function isSound({ score, addends }: WorkloadReport): boolean {
 /** Factors that depend on the pod alone. */
 const visible = ['wrapper', 'references'];
 
-/** One of its pods, or its template, matches what the report says of the worst one. */
+/** Whether one of the workload's pods, or its template, matches what the report says about the worst pod. */
 function agrees(report: WorkloadReport, facts: WorkloadFacts): boolean {
   const each = facts.pods.length === 0 ? [facts] : facts.pods.map((pod) => ({ ...facts, pods: [pod] }));
   return each.some((one) => {
@@ -173,8 +173,8 @@ export interface EgressFound {
 }
 
 /**
- * What the policies of a namespace mean for its protected pods, as far as they can be read from the cluster alone. A
- * policy of the operator that somebody changed to allow everything does not count.
+ * What a namespace's policies mean for its protected pods, as far as the cluster alone shows. A policy of the operator
+ * that somebody has changed to allow everything does not count.
  */
 function egressOf(
   namespace: string,
@@ -196,7 +196,7 @@ function egressOf(
   };
 }
 
-/** In the form in which policies are made here: every rule says to whom and on which ports. */
+/** Whether a policy has the form of the operator's own: every rule names destinations and ports. */
 function isWhole({ ours, spec }: KnownPolicy): boolean {
   return (
     ours &&
@@ -218,7 +218,7 @@ function isBounded({ to = [], ports = [] }: ObservedRule): boolean {
   );
 }
 
-/** `isWhole` has checked its form. */
+/** As a generated policy; `isWhole` has checked the form. */
 function asMade({ namespace, name, labels, spec }: KnownPolicy): NetworkPolicy {
   return {
     ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name, namespace, labels } },

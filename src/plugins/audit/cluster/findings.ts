@@ -6,7 +6,7 @@ interface FindingRule extends Omit<SarifRule, 'id'> {
   readonly level: Level;
 }
 
-/** Errors: pods that ask for protection and run without it. Warnings: ways around it. */
+/** Errors: pods that ask for protection and run without it. Warnings: ways to bypass the protection. */
 const known: Readonly<Record<string, FindingRule>> = {
   'unprotected-pods': {
     level: 'error',
@@ -50,7 +50,7 @@ export const findingRules: readonly SarifRule[] = Object.entries(known).map(([id
   ...{ id, summary, help },
 }));
 
-/** How to fix it, as a sentence; undefined for what is not known here. */
+/** How to fix a finding, as a sentence; undefined for unknown ids. */
 export function helpFor(id: string): string | undefined {
   return known[id]?.help;
 }
@@ -62,15 +62,15 @@ export interface AuditedWorkload {
   readonly name: string;
   /** 0 to 100. */
   readonly score: number;
-  /** Running now; without any its template is judged. */
+  /** Number of running pods; if 0, the template is judged. */
   readonly pods: number;
-  /** Every pod carries the wrapper. */
+  /** Whether every pod carries the wrapper. */
   readonly protected: boolean;
-  /** It asks for protection, or its namespace does: the operator scores it, too. */
+  /** Whether the workload or its namespace asks for protection; then the operator scores it as well. */
   readonly asks: boolean;
-  /** Source of score and factors: the operator's report includes what the agents told. */
+  /** Source of score and factors; the operator's report includes what agents reported. */
   readonly source: 'report' | 'objects';
-  /** Why not from the report, as a sentence. */
+  /** Why the report was not used, as a sentence. */
   readonly because?: string;
   readonly addends: readonly Factor[];
   readonly findings: readonly AuditFinding[];

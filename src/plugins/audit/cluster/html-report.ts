@@ -4,8 +4,8 @@ import { helpFor, titleOf } from './findings.ts';
 import { type ClusterReport, gradeOf, leastScores, whyNot } from './report.ts';
 
 /**
- * The report as one HTML page for a browser: no script, nothing loaded from elsewhere, light and dark. Every text of
- * the cluster is escaped, and the page's content security policy limits the effect of an oversight.
+ * The report as one HTML page: no scripts, no external resources, light and dark. Every text from the cluster is
+ * escaped, and the page's content security policy limits the effect of a missed escape.
  */
 export function htmlReport(report: ClusterReport, version: string): string {
   const { server, summary, outcome } = report;
@@ -91,7 +91,7 @@ function section(title: string, columns: readonly string[], rows: Rows): string 
   return `<h2>${title} (${rows.length})</h2><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
 }
 
-/** Text as it may stand in an element or in a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 function html(text: string | number): string {
   return escapeXml(String(text));
 }

@@ -9,13 +9,13 @@ import type { AuditFlags, AuditTerms } from '../terms.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
 import { type AuditedWorkload, titleOf } from './findings.ts';
 
-/** The report on a cluster. `version` is that of this format: members are added, never changed. */
+/** The report on a cluster. `version` is the version of this format: members are added, never changed. */
 export interface ClusterReport {
   readonly version: 1;
   readonly kind: 'cluster';
   readonly server: string;
   readonly summary: ClusterSummary;
-  /** Those that the filters let through. */
+  /** Workloads that pass the filters. */
   readonly workloads: readonly AuditedWorkload[];
   /** Nodes that run pods of the shown namespaces, from the operator's reports; none without an operator. */
   readonly nodes: readonly AuditedNode[];
@@ -27,14 +27,14 @@ export interface ClusterFound {
   readonly nodes: readonly AuditedNode[];
 }
 
-/** Of all that were audited, shown or not. */
+/** Counts of all audited workloads, shown or not. */
 export interface ClusterSummary {
   readonly workloads: number;
   readonly asking: number;
   readonly protected: number;
-  /** Absent where there is no workload. */
+  /** Absent if there is no workload. */
   readonly lowestScore?: number;
-  /** Scored from the operator's reports. */
+  /** Number of workloads scored from the operator's reports. */
   readonly fromReports: number;
   readonly findings: ReturnType<typeof countLevels>;
   readonly shown: number;
@@ -83,7 +83,7 @@ function tooLow(all: readonly AuditedWorkload[], minScore: number | undefined): 
   return [`${those} less than --min-score ${minScore}, ${titleOf(lowest)} the least with ${lowest.score}.`];
 }
 
-/** How a score is shown. */
+/** Grades in which scores are shown. */
 export type Grade = 'bad' | 'fair' | 'good';
 
 /** The recommended alert fires below `fair`. */
@@ -94,7 +94,7 @@ export function gradeOf(score: number): Grade {
   return score < leastScores.good ? 'fair' : 'good';
 }
 
-/** What the agent of a node enforces, as the operator was told. */
+/** What a node's agent enforces, as reported to the operator. */
 interface AuditedNode extends NodeReportEntry {
   /** Such as `lsm`. */
   readonly tierName: string;
@@ -115,7 +115,7 @@ export function auditedNodes(
     if (namespaces?.includes(namespace) === false) continue;
     for (const node of status?.nodes ?? []) {
       const known = found.get(node.name);
-      // while a change spreads, one report is older than another
+      // while a change spreads, some reports are older: the weaker state counts
       if (known === undefined || weaker(node, known)) found.set(node.name, node);
     }
   }
@@ -151,7 +151,7 @@ export function nodeLines(nodes: readonly AuditedNode[], paint: Paint): readonly
   ];
 }
 
-/** Why a node is not on the highest tier, or does not enforce; empty where there is nothing to say. */
+/** Why a node is not on the highest tier, or does not enforce; empty if it has neither problem. */
 export function whyNot({ reason, passedOver = [] }: AuditedNode): string {
   const tiers = passedOver.map((one) => `${nameOf(one.tier)}: ${one.reason}`);
   return [...(reason === undefined ? [] : [reason]), ...tiers].join('; ');

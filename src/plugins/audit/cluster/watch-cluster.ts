@@ -13,12 +13,12 @@ import { type AuditedWorkload, titleOf } from './findings.ts';
 import { auditedNodes, type ClusterReport, clusterReport } from './report.ts';
 import { reportText } from './write-report.ts';
 
-/** How long changes are gathered, and how often the operator is checked without any. */
+/** How long changes are gathered, and how often the operator is checked if there are none. */
 const settleMs = 1_000;
 const lookMs = 15_000;
 
 /**
- * Shows changes until the signal is aborted, or until the reader closes the output: then it resolves with the exit
+ * Shows changes until the signal is aborted, or until the reader closes the output; then it resolves with the exit
  * status of the last state. The state is kept while the API server is down.
  * @throws the signal's reason
  */
@@ -48,7 +48,7 @@ export async function watchCluster(
       show(known.report, known.problem);
     }
   } catch (error) {
-    // the terminal has echoed ^C, and a shell would continue on that line
+    // the terminal has echoed ^C, and the shell would continue on the same line
     if (signal.aborted && call.stdout.isTTY) call.stdout.write('\n');
     if (signal.aborted || !stop.signal.aborted) throw error;
     return known.report.outcome.exitStatus;
@@ -61,7 +61,7 @@ export async function watchCluster(
 
 interface Known {
   readonly report: ClusterReport;
-  /** Why it is not newer, as a sentence. */
+  /** Why there is no newer report, as a sentence. */
   readonly problem?: string;
 }
 
@@ -89,10 +89,10 @@ async function look(
   return { report: clusterReport(client.server, found, flags, terms) };
 }
 
-/** What is known of the cluster now, following the API server until the signal is aborted. */
+/** The current objects of the cluster, followed until the signal is aborted. */
 interface FollowedCluster {
   readonly objects: ClusterObjects;
-  /** Everything that a cluster must have has been listed. */
+  /** Whether all required resources have been listed. */
   readonly synced: boolean;
   readonly closed: Promise<void>;
 }
@@ -122,8 +122,8 @@ function followCluster(
 }
 
 /**
- * Shows what is known now.
- * @param problem why nothing newer is known, as a sentence; undefined while all is well
+ * Shows the current report.
+ * @param problem why there is no newer one, as a sentence; undefined if there is no problem
  */
 type WatchView = (report: ClusterReport, problem?: string) => void;
 
@@ -155,14 +155,14 @@ function changes({ stdout, stderr }: AuditCall, onGone: () => void): WatchView {
   };
 }
 
-/** One line of `--watch`. `version` is that of this format. */
+/** One line of `--watch`. `version` is the version of this format. */
 interface WorkloadChange {
   readonly version: 1;
   readonly change: 'added' | 'changed' | 'removed';
   readonly workload: AuditedWorkload;
 }
 
-/** From one report to the next; at first everything is added. */
+/** Changes from one report to the next; without a previous report everything is added. */
 function changesBetween(
   before: Pick<ClusterReport, 'workloads'> | undefined,
   now: Pick<ClusterReport, 'workloads'>,
@@ -194,13 +194,13 @@ const [home, erase] = ['\u001b[H', '\u001b[2J'];
 const [eraseLineEnd, eraseBelow] = ['\u001b[K', '\u001b[J'];
 
 /**
- * Changes no terminal mode, so that nothing must be restored however the process ends, and never scrolls, so that no
- * copies accumulate above.
+ * Changes no terminal mode, so that nothing must be restored however the process ends, and never scrolls, so that
+ * copies do not accumulate above.
  */
 export function createScreen(terminal: AuditOutput): Draw {
   let [drawn, size] = ['', ''];
   return (text) => {
-    // a serial console says 0
+    // a serial console reports 0
     const [rows, columns] = [terminal.rows || 24, terminal.columns || 80];
     const isNew = size !== `${columns} ${rows}`;
     if (!isNew && drawn === text) return;
@@ -210,13 +210,13 @@ export function createScreen(terminal: AuditOutput): Draw {
   };
 }
 
-/** After a line that fills its row, the cursor is still on the last character. */
+/** After a line that fills its row the cursor is still on the last character, which erasing would delete. */
 function lineEnd(line: string, columns: number): string {
   const length = lengthOf(line);
   return length > 0 && length % columns === 0 ? '\n' : `${eraseLineEnd}\n`;
 }
 
-/** As many as fit above the row of the cursor, the last paragraph always among them. */
+/** As many lines as fit above the cursor's row, always including the last paragraph. */
 function fitted(lines: readonly string[], rows: number, columns: number): readonly string[] {
   const space = rows - 1;
   if (heightOf(lines, columns) <= space) return lines;

@@ -61,7 +61,7 @@ const columns = [
   { title: 'MISSING', width: 31 },
 ] as const;
 
-/** A row a workload, what is missing and how to get it, nodes, and findings; at most 100 columns. */
+/** One row per workload, missing protections with remedies, nodes, and findings; at most 100 columns. */
 function clusterText(report: ClusterReport, paint: Paint): string {
   const { workloads } = report;
   return sectionsText([
@@ -121,7 +121,7 @@ function summaryText({ summary, workloads }: ClusterReport): string {
 const most = 40;
 const styles: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 
-/** The worst first, then how each kind is fixed; more than 40 are counted. */
+/** The worst findings first, then the fix of each kind; beyond 40 they are only counted. */
 function findingLines(
   workloads: readonly AuditedWorkload[],
   paint: (style: Style, text: string) => string,
