@@ -8,7 +8,7 @@ import type { Area, ValidateConfig } from './settings.ts';
 
 export type { Area };
 
-/** What a check needs in order to run. Without it the check is skipped, or could not be evaluated. */
+/** What a check needs to run; without it the check is skipped, or could not be evaluated. */
 export type Need = 'none' | 'vault' | 'cluster' | 'store' | 'node';
 
 /** One condition that must hold. `registry.ts` lists them all. */
@@ -16,9 +16,9 @@ export interface Check {
   /** `SVC-<AREA>-<three digits>`; never reused for another check. */
   readonly id: string;
   readonly area: Area;
-  /** What holds when it passes, as a sentence without its full stop. */
+  /** What holds if the check passes, as a sentence without a full stop. */
   readonly title: string;
-  /** Of what it finds, unless a failure names its own. */
+  /** Of failures that name no level of their own. */
   readonly level: Level;
   readonly needs: Need;
   /** Usual causes of a failure, in sentences. */
@@ -27,11 +27,11 @@ export interface Check {
   readonly fix: string;
   /** Default: 15 s. */
   readonly timeoutMs?: number;
-  /** How long it may take, after its timeout, to remove the objects that it has created. */
+  /** Additional time after the timeout to remove objects that the check has created. */
   readonly undoMs?: number;
   /**
    * Any error is reported as "could not be evaluated", an SvcError with its message.
-   * @param signal aborted when its time is over or the command is interrupted
+   * @param signal aborted at the timeout, or when the command is interrupted
    */
   run(context: CheckContext, signal: AbortSignal): Promise<CheckResult>;
 }
@@ -44,7 +44,7 @@ export interface CheckFailure {
   readonly level?: Level;
 }
 
-/** For what no setting names, which does not change while the command waits. */
+/** Marks results that cannot change while the command waits, because no setting names what the check needs. */
 interface Unset {
   readonly unset?: true;
 }
@@ -52,11 +52,11 @@ interface Unset {
 /** What could not be determined, and why. */
 interface Unknown {
   readonly reason: string;
-  /** What is missing: `list pods`, `read on transit/keys/svc`. */
+  /** The missing permission: `list pods`, `read on transit/keys/svc`. */
   readonly permission?: string;
 }
 
-/** What holds of single objects, for a check whose reader wants to see each. */
+/** Results for single objects, for checks that report each of them. */
 interface OneByOne {
   readonly examined?: readonly ExaminedObject[];
 }
@@ -70,7 +70,7 @@ export interface ExaminedObject {
 export type CheckResult =
   /** `trusted`: what was assumed and not verified, as a sentence. */
   | ({ readonly state: 'passed'; readonly note?: string; readonly trusted?: string } & OneByOne)
-  /** `unknown` besides the failures: it counts regardless of their levels, and also when they are ignored. */
+  /** `unknown` counts in addition to the failures: regardless of their levels, and even if they are ignored. */
   | ({
       readonly state: 'failed';
       readonly failures: readonly CheckFailure[];
@@ -80,12 +80,12 @@ export type CheckResult =
   | ({ readonly state: 'skipped'; readonly reason: string } & Unset)
   | ({ readonly state: 'not-evaluated' } & Unknown & Unset);
 
-/** What checks may use. Connections are made at their first use, once for each attempt. */
+/** What checks may use. Connections are opened at their first use, once for each attempt. */
 export interface CheckContext {
   readonly config: ValidateConfig;
-  /** In variables and the configuration file, a sentence each. */
+  /** Errors in variables and the configuration file, a sentence each. */
   readonly errors: readonly string[];
-  /** Path of the configuration file, where one is named. */
+  /** Path of the configuration file, if given. */
   readonly configFile: string | undefined;
   /** The components whose configuration can be read. */
   components(): Promise<readonly ComponentRules[]>;
@@ -94,22 +94,22 @@ export interface CheckContext {
   readonly version: string;
   /** Milliseconds since 1970. */
   now(): number;
-  /** How names outside the cluster are looked up; unset: by this machine, with a pause between two lookups. */
+  /** How to look up names outside the cluster; default: by this machine, with a pause between lookups. */
   readonly lookUps?: { readonly resolver: NameResolver; readonly pauseMs: number };
-  /** Aborted when the attempt is over; what checks share is loaded under it. */
+  /** Aborted when the attempt is over; also bounds the loading of shared values. */
   readonly signal: AbortSignal;
   /** @throws NothingNamed */
   vault(): Promise<VaultAccess>;
-  /** @throws NothingNamed; NotEvaluated where it does not answer */
+  /** @throws NothingNamed; NotEvaluated if the API server does not answer */
   cluster(): Promise<KubeClient>;
-  /** @throws NothingNamed where no bucket is named */
+  /** @throws NothingNamed if no bucket is named */
   store(): Promise<StoreAccess>;
-  /** What the recovery keys open alone. @throws NothingNamed; SvcError RECOVERY_KEY */
+  /** Opens objects with the recovery keys alone. @throws NothingNamed; SvcError RECOVERY_KEY */
   rehearsal(): Promise<RecoveryRehearsal>;
   readonly host: Host;
 }
 
-/** @param trusted what was assumed and not verified, as a sentence */
+/** @param trusted what was assumed without verification, as a sentence */
 export const passed = (note?: string, trusted?: string): CheckResult => ({
   state: 'passed',
   ...(note !== undefined && { note }),
@@ -120,19 +120,18 @@ export const failed = (...failures: readonly CheckFailure[]): CheckResult => ({ 
 
 export const skipped = (reason: string): CheckResult => ({ state: 'skipped', reason });
 
-/** @param permission what is missing, such as `list pods` */
+/** @param permission the missing one, such as `list pods` */
 export const notEvaluated = (reason: string, permission?: string): CheckResult => ({
   state: 'not-evaluated',
   ...unknownBecause(reason, permission),
 });
 
-/** Failed where there are failures, otherwise passed. */
 export const verdict = (failures: readonly CheckFailure[], note?: string, trusted?: string): CheckResult =>
   failures.length > 0 ? failed(...failures) : passed(note, trusted);
 
 /**
- * For a check of which a part could not be examined: failed if the rest has failures, never passed.
- * @param permission what is missing, such as `list pods`
+ * For a check that could not examine everything: failed if the rest has failures, never passed.
+ * @param permission the missing one, such as `list pods`
  */
 export const verdictOnPart = (
   failures: readonly CheckFailure[],
@@ -148,10 +147,10 @@ const unknownBecause = (reason: string, permission: string | undefined): Unknown
   ...(permission !== undefined && { permission }),
 });
 
-/** Thrown when a check, or what several checks share, cannot determine what it needs to know. */
+/** Thrown if a check, or the loading of a shared value, cannot determine what it needs to know. */
 export class NotEvaluated extends Error {
   override readonly name = 'NotEvaluated';
-  /** What is missing: `list pods`. */
+  /** The missing permission: `list pods`. */
   readonly permission: string | undefined;
 
   constructor(reason: string, permission?: string, cause?: unknown) {
@@ -160,17 +159,17 @@ export class NotEvaluated extends Error {
   }
 }
 
-/** Thrown when there is nothing to examine, and no setting says that there should be. */
+/** Thrown if there is nothing to examine, and no setting says that there should be. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
 
-/** Thrown when no setting names what a check needs. */
+/** Thrown if no setting names what a check needs. */
 export class NothingNamed extends Error {
   override readonly name = 'NothingNamed';
   readonly state: 'skipped' | 'not-evaluated';
 
-  /** @param state what that makes of the check */
+  /** @param state the resulting state of the check */
   constructor(state: NothingNamed['state'], reason: string) {
     super(reason);
     this.state = state;
@@ -178,8 +177,8 @@ export class NothingNamed extends Error {
 }
 
 /**
- * What several checks need: loaded at its first use, once for each attempt, under the signal of the attempt. If loading
- * fails, it fails for all of them.
+ * A value that several checks need: loaded at its first use, once for each attempt, under the attempt's signal. If
+ * loading fails, it fails for all of them.
  */
 export function shared<T>(
   load: (context: CheckContext) => Promise<T>,
@@ -202,12 +201,12 @@ export interface Host {
   readonly kernelRelease: string;
   /** Such as `v24.21.0`. */
   readonly nodeVersion: string;
-  /** @returns undefined where the file is not there; throws where it may not be read */
+  /** @returns undefined if the file does not exist @throws Error if it may not be read */
   read(path: string): string | undefined;
   exists(path: string): boolean;
-  /** Whether PATH has a program of that name. */
+  /** Whether PATH has a program with this name. */
   hasProgram(name: string): boolean;
-  /** Allocates and releases secret memory. @returns why that fails; undefined if it works */
+  /** Allocates and releases secret memory. @returns the reason if it fails; undefined if it works */
   trySecretMemory(): Promise<string | undefined>;
 }
 
@@ -215,7 +214,7 @@ export interface FetchedObject {
   readonly body: Buffer;
   /** User metadata, names in lower case without `x-amz-meta-`. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** In a bucket that keeps versions. */
+  /** Id of the version; undefined in a bucket without versions. */
   readonly version: string | undefined;
 }
 
@@ -225,18 +224,18 @@ export interface S3Endpoint {
   readonly host: string;
   put(key: string, body: Buffer, signal: AbortSignal): Promise<void>;
   get(key: string, signal: AbortSignal): Promise<FetchedObject>;
-  /** @param version removes that version permanently */
+  /** @param version if given, removes this version permanently */
   remove(key: string, version: string | undefined, signal: AbortSignal): Promise<void>;
   /** Whether the bucket exists. */
   hasBucket(signal: AbortSignal): Promise<boolean>;
 }
 
-/** Settings of the bucket; undefined where the store does not return them. */
+/** Settings of the bucket; undefined if the store does not return them. */
 export interface CheckedBucket {
   readonly versioning: 'Enabled' | 'Suspended' | 'off' | undefined;
   /** Whether policies and grants that open the bucket to everybody are blocked. */
   readonly blocksPublicAccess: boolean | undefined;
-  /** Whether its policy makes it public. */
+  /** Whether the bucket's policy makes it public. */
   readonly isPublic: boolean | undefined;
 }
 
@@ -246,7 +245,7 @@ export interface StoreAccess {
   readonly address: URL;
   /** Directly to the store. */
   readonly direct: S3Endpoint;
-  /** Through the proxy that `--proxy` names, or one in this process. @throws NotEvaluated where it does not start */
+  /** Through the proxy that `--proxy` names, or one in this process. @throws NotEvaluated if that one does not start */
   proxied(): Promise<S3Endpoint>;
   facts(signal: AbortSignal): Promise<CheckedBucket>;
 }
@@ -261,7 +260,7 @@ export interface VaultSession {
 
 /** The certificate that the server presents. */
 export interface PeerCertificate {
-  /** Why it is not trusted, as OpenSSL or Node names it; undefined if it is trusted. */
+  /** The code of OpenSSL or Node if the certificate is not trusted; undefined if it is trusted. */
   readonly problem: string | undefined;
   /** Milliseconds since 1970. */
   readonly validTo: number;
@@ -270,21 +269,21 @@ export interface PeerCertificate {
 
 /** The secrets server. */
 export interface VaultAccess {
-  /** Of the broker where there is one. */
+  /** The broker's, if there is one. */
   readonly address: URL;
-  /** Certificates are not verified. */
+  /** Whether verification of certificates is turned off. */
   readonly skipVerify: boolean;
   /** Without a token: health, seal status. */
   readonly anonymous: VaultSession;
-  /** As the workload. @throws VaultError where it cannot log in; NothingNamed where settings do not say how */
+  /** As the workload. @throws VaultError if it cannot log in; NothingNamed if settings do not say how */
   workload(): Promise<VaultSession>;
-  /** As the auditor, who may read keys and roles; as the workload if no auditor was named. */
+  /** As the auditor, who may read keys and roles; as the workload if no auditor is configured. */
   auditor(): Promise<VaultSession>;
-  /** What the workload may do on paths, which are not encoded. @throws NotEvaluated where nobody may ask */
+  /** The workload's capabilities on paths, which are not encoded. @throws NotEvaluated if no login may look them up */
   capabilities(
     paths: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Undefined without TLS. @throws NotEvaluated where there is no answer */
+  /** Undefined without TLS. @throws NotEvaluated if there is no answer */
   certificate(signal: AbortSignal): Promise<PeerCertificate | undefined>;
 }

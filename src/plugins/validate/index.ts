@@ -19,8 +19,8 @@ import { openContext, runCheck } from './run-check.ts';
 import type { ValidateFormat } from './settings.ts';
 
 /**
- * Checks what the flags name, writes the report, and resolves with the exit status.
- * @throws SvcError where it was called wrongly
+ * Runs the selected checks, writes the report, and resolves with the exit status.
+ * @throws SvcError for wrong usage
  */
 export async function validate(call: ValidateCall): Promise<number> {
   const terms = readTerms(call.flags);
@@ -60,7 +60,7 @@ async function checkAll(
   }
 }
 
-/** Each attempt has its own connections: an unavailable server may have come back at another address. */
+/** Each attempt opens new connections: an unavailable server may have returned at another address. */
 async function attempt(
   some: readonly Check[],
   call: ValidateCall,
@@ -91,7 +91,7 @@ function warn({ stderr, env }: ValidateCall, { warnings }: Ignores): void {
   for (const text of warnings) stderr.write(`${paint('yellow', 'Warning:')} ${text}\n`);
 }
 
-/** Redacts every registered secret, whatever servers have said. */
+/** Redacts every registered secret, which texts from servers may contain. */
 export async function writeReport(report: ValidateReport, call: ValidateCall, terms: Terms): Promise<void> {
   const text = await inFormat(report, call, terms);
   call.stdout.write(`${secrets.redact(text)}\n`);
@@ -119,11 +119,11 @@ async function inFormat(
 const pauseMs = 3_000;
 
 export interface Attempts {
-  /** Runs these once. */
+  /** Runs checks once. */
   readonly attempt: (checks: readonly Check[]) => Promise<readonly Checked[]>;
-  /** Whether the outcome is that of a run that passed. */
+  /** Whether the outcome counts as passed. */
   readonly passes: (checked: readonly Checked[]) => boolean;
-  /** Milliseconds; undefined: one attempt. */
+  /** Milliseconds; undefined for a single attempt. */
   readonly wait: number | undefined;
   readonly signal: AbortSignal;
   /** Called before each pause. */
@@ -131,8 +131,8 @@ export interface Attempts {
 }
 
 /**
- * Repeats checks that did not pass until they do, the time is over, or the others wait for what no setting names. Passed
- * checks are not repeated.
+ * Repeats checks that did not pass until they do, the time is over, or the remaining ones lack a setting, which no
+ * waiting provides. Passed checks are not repeated.
  */
 export async function untilPassed(checks: readonly Check[], attempts: Attempts): Promise<readonly Checked[]> {
   const { attempt, passes, wait = 0, signal, onPause } = attempts;
@@ -148,20 +148,20 @@ export async function untilPassed(checks: readonly Check[], attempts: Attempts):
   return checked;
 }
 
-/** Whether all passes, or would if settings named what the rest needs. */
+/** Whether the outcome passes, disregarding checks that lack a setting. */
 function isSettled(checked: readonly Checked[], passes: Attempts['passes']): boolean {
   const rest = changeable(checked);
   return passes(checked) || rest.length === 0 || passes(rest);
 }
 
-/** Those whose result may be another one in the next attempt, or has passed. */
+/** Results other than those that lack a setting, which the next attempt cannot change. */
 const changeable = (checked: readonly Checked[]): readonly Checked[] =>
   checked.filter(({ result }) => !('unset' in result));
 
 const atATime = 8;
 
 /**
- * Runs all checks, even if some fail; results in order. After an interruption it rejects once the objects that checks
+ * Runs all checks, even if some fail; results in order. After an interruption it rejects once objects that checks have
  * created are removed.
  * @param onDone gets the number of finished checks
  */
@@ -189,11 +189,11 @@ export async function runChecks(
   }
 }
 
-/** What is checked, and how findings are reported. */
+/** The selection of checks, and how findings are reported. */
 export interface Terms extends CheckSelection {
   readonly format: ValidateFormat;
   readonly failOn: FailOn;
-  /** Milliseconds; undefined: one attempt. */
+  /** Milliseconds; undefined for a single attempt. */
   readonly wait: number | undefined;
   /** `SVC-…-001` or `SVC-…-001=namespace/name`. */
   readonly ignore: readonly string[];
@@ -201,7 +201,7 @@ export interface Terms extends CheckSelection {
 
 const longestWaitMs = 24 * 3_600_000;
 
-/** @throws SvcError VALIDATE_USAGE naming every error */
+/** @throws SvcError VALIDATE_USAGE listing every error */
 export function readTerms(flags: ValidateFlags): Terms {
   const errors = unknownChecks(flags);
   const terms: Terms = {

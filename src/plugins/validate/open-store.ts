@@ -37,7 +37,7 @@ export interface OpenStoreOptions {
   readonly call: Pick<ValidateCall, 'env' | 'given' | 'proxy' | 'version'>;
 }
 
-/** @throws SvcError where AWS_CA_BUNDLE cannot be read */
+/** @throws SvcError if AWS_CA_BUNDLE cannot be read */
 export function openStore({ config, bucket, call }: OpenStoreOptions): OpenStore {
   const { env } = call;
   const address = storeOf(config);
@@ -62,7 +62,7 @@ interface ProxyAccess {
   readonly close: () => Promise<void>;
 }
 
-/** Opened on first use, so that no proxy is started in vain. */
+/** Opened on first use, so that a proxy starts only if needed. */
 function proxyAccess(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): ProxyAccess {
   const closing: (() => unknown)[] = [];
   const open = async () => {
@@ -100,7 +100,7 @@ async function proxyAddress(
   return own.address;
 }
 
-/** Flags that the proxy has too, such as the transit key. */
+/** Given flags that the proxy has as well, such as the transit key. */
 function knownTo({ settings }: Component, given: ValidateCall['given']): ValidateCall['given'] {
   const flags = new Set(Object.values(settings).map(({ flag }) => flag));
   return Object.fromEntries(Object.entries(given).filter(([name]) => flags.has(name)));
@@ -114,7 +114,7 @@ function callerKeys({ proxyAccessKeyId, proxySecretAccessKey }: ValidateConfig) 
   };
 }
 
-/** Not every store supports these requests, so a refusal means "unknown". @throws if there is no response */
+/** Not every store supports these requests, so a refusal means "unknown". @throws Error if there is no response */
 export async function bucketFacts(
   client: S3Client,
   Bucket: string,
@@ -187,13 +187,13 @@ export interface OwnProxy {
 
 export interface OwnProxyOptions {
   readonly component: Component;
-  /** Settings besides the environment. */
+  /** Settings in addition to the environment. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: ValidateEnv;
   readonly version: string;
 }
 
-/** Starts the proxy in this process, on a free loopback port. @throws NotEvaluated where it does not start */
+/** Starts the proxy in this process, on a free loopback port. @throws NotEvaluated if it does not start */
 export async function startOwnProxy(options: OwnProxyOptions): Promise<OwnProxy> {
   const stop = new AbortController();
   try {
@@ -220,7 +220,7 @@ async function start(
   return component.start(config, { log: quiet, health: createHealth(), metrics, env }, signal);
 }
 
-/** The checks report failures. */
+/** Logs nothing: the checks report failures. */
 export const quiet: Logger = {
   debug: () => undefined,
   info: () => undefined,

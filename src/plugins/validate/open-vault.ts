@@ -30,9 +30,9 @@ export interface OpenVault extends VaultAccess {
 }
 
 /**
- * The secrets server as settings name it.
- * @param signal ends logins
- * @throws SvcError where TLS files cannot be used
+ * Access to the secrets server that settings name.
+ * @param signal aborts logins
+ * @throws SvcError if TLS files cannot be used
  */
 export async function openVault(
   config: ValidateConfig & ResolvedVaultSettings,
@@ -77,7 +77,7 @@ interface Login {
   readonly end: () => Promise<void>;
 }
 
-/** Made once, on first use. */
+/** Logs in once, on first use. */
 function login(auth: () => VaultAuth, transport: VaultTransport, signal: AbortSignal): Login {
   let opening: Promise<OpenSession> | undefined;
   const open = async () => logIn(auth(), transport, signal);
@@ -100,7 +100,7 @@ export interface OpenSession extends VaultSession {
   end(): Promise<void>;
 }
 
-/** @throws VaultError `denied` where the secrets server refuses it, `unavailable`; SvcError for a file that cannot be read */
+/** @throws VaultError `denied` if the secrets server refuses, `unavailable`; SvcError for a file that cannot be read */
 export async function logIn(
   auth: VaultAuth,
   transport: VaultTransport,
@@ -118,20 +118,20 @@ export async function logIn(
   };
 }
 
-/** A policy may forbid it; then the token expires with its lease. */
+/** Revokes the token. A policy may forbid that; then the token expires with its lease. */
 async function giveBack(transport: VaultTransport, token: string): Promise<void> {
   const path = 'auth/token/revoke-self';
   await transport.send({ method: 'POST', path, token, timeoutMs: 2_000 }).catch(() => undefined);
 }
 
-/** By path. */
+/** Capabilities by path. */
 export type Capabilities = ReadonlyMap<string, readonly string[]>;
 
 const ownPath = 'sys/capabilities-self';
 
 /**
- * The workload's capabilities: from its own lookup where the default policy allows it, else from the auditor's.
- * @throws NotEvaluated where neither may ask
+ * The workload's capabilities: from its own lookup if the default policy allows it, else from the auditor's.
+ * @throws NotEvaluated if neither is allowed
  */
 export async function capabilitiesOf(
   workload: VaultSession & { readonly token: string },
@@ -165,7 +165,7 @@ function listed(value: unknown, path: string): readonly string[] {
   throw new NotEvaluated(`The secrets server does not say what the login may do on ${path}.`);
 }
 
-/** Verifies the certificate as clients of svc do, accepts any, and sends no request. */
+/** Verifies the certificate like clients of svc, but accepts any, and sends no request. */
 export async function peerCertificate(
   endpoint: VaultEndpoint,
   signal: AbortSignal,

@@ -93,7 +93,7 @@ function examinedIn({ id, examined = [] }: CheckReport): readonly string[] {
   );
 }
 
-/** Many checks often have the same reason. */
+/** Groups checks by reason, because many often share one. */
 function byReason(checks: readonly CheckReport[], state: CheckReport['state']): readonly string[] {
   const ids = new Map<string, string[]>();
   for (const check of checks.filter((one) => one.state === state)) {
@@ -103,7 +103,7 @@ function byReason(checks: readonly CheckReport[], state: CheckReport['state']): 
   return [...ids].map(([reason, some]) => wrapped(`${printable(reason)} ${some.join(' ')}`, width, '    '));
 }
 
-/** A line for each finding, each check without a result and each assumption; the summary and the outcome last. */
+/** A line for each finding, each check without a result and each assumption; then summary and outcome. */
 export function shortReport({ checks, summary, outcome }: ValidateReport): string {
   return [...checks.flatMap(shortLines).map(printable), summaryText(summary), outcomeLine(outcome)].join(
     '\n',

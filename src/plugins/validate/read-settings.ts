@@ -15,7 +15,7 @@ import { secrets } from '../../runtime/logging/secrets.ts';
 import { type Area, type ValidateConfig, type ValidateFormat, validateSettings } from './settings.ts';
 
 export interface ReadSettings {
-  /** Path of the configuration file, where one is named. */
+  /** Path of the configuration file, if given. */
   readonly configFile: string | undefined;
   readonly config: ValidateConfig;
   /** Errors in variables and the file, a sentence each, for the check of the configuration. */
@@ -23,8 +23,8 @@ export interface ReadSettings {
 }
 
 /**
- * An invalid variable is a finding and not wrong usage, so it counts as not given.
- * @throws SvcError CONFIG_INVALID for flags that are wrong, and for a file that cannot be read
+ * An invalid variable is a finding rather than wrong usage, so it counts as not given.
+ * @throws SvcError CONFIG_INVALID for wrong flags, and for a file that cannot be read
  */
 export async function readSettings({ flags, given, env }: ValidateCall): Promise<ReadSettings> {
   const path = flags.config ?? (env['SVC_CONFIG'] || undefined);
@@ -59,7 +59,7 @@ export interface ValidateOutput extends Screen {
   write(text: string): unknown;
 }
 
-/** What `svc validate` was called with, as its flags are named, without those of settings. */
+/** The flags of `svc validate`, by name, without those of settings. */
 export interface ValidateFlags {
   readonly output: ValidateFormat;
   readonly json: boolean;
@@ -80,15 +80,15 @@ export interface ValidateCall {
   readonly given: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: ValidateEnv;
   readonly stdout: ValidateOutput;
-  /** Progress and warnings go there. */
+  /** For progress and warnings. */
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
   /** Of svc. */
   readonly version: string;
   /** The components whose configuration is checked. Loaded on demand. */
   readonly components: () => Promise<readonly ComponentRules[]>;
-  /** The proxy, for a canary object where none runs. */
+  /** The proxy, for the canary object if none runs. */
   readonly proxy: () => Promise<Component>;
-  /** Opens objects by recovery keys. Loaded on demand. */
+  /** Opens objects with recovery keys. Loaded on demand. */
   readonly rehearse: () => Promise<RehearseRecovery>;
 }
 

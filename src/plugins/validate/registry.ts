@@ -76,7 +76,7 @@ const serverVersion: Check = {
 
 const clusterChecks: readonly Check[] = [serverVersion, nodeKernels, nodeTypes, nodeArchitectures];
 
-/** One check for each connection that the specification requires, judged by what the parts report. */
+/** One check for each connection that the specification requires, judged by what the components report. */
 const fromClusterChecks: readonly Check[] = [
   ...[podsToSecretsServer, operatorToApiServer, operatorToRegistries],
   ...[proxiesToStore, proxiesToSecretsServer, agentsToOperator],
@@ -178,7 +178,7 @@ const versioning: Check = {
 
 const proxyStoreChecks: readonly Check[] = [bucketThere, ciphertext, readBack, versioning, notPublic];
 
-/** All checks, in the order in which they are shown. */
+/** All checks, in display order. */
 export const checks: readonly Check[] = [
   ...configurationChecks,
   ...secretsServerChecks,
@@ -197,19 +197,20 @@ export const checks: readonly Check[] = [
 const wanted = 'system-node-critical';
 
 export interface CheckSelection {
-  /** Without a cluster. */
+  /** Checks that need no cluster. */
   readonly pre: boolean;
-  /** This machine, as a node. */
+  /** Checks of this machine as a node. */
   readonly node: boolean;
-  /** What recovery keys open. */
+  /** Checks of what recovery keys open. */
   readonly rehearsal: boolean;
   readonly areas: readonly Area[];
   readonly ids: readonly string[];
 }
 
 /**
- * Areas and ids name exactly what is checked, beside a rehearsal. Without them: `node` is the machine, `rehearsal` what recovery keys
- * open, `pre` all that needs no cluster, several are all of these, and none is everything but the machine and the rehearsal.
+ * Areas and ids select exactly these checks, in addition to a rehearsal. Without them, `node` selects the machine,
+ * `rehearsal` what recovery keys open, and `pre` everything else that needs no cluster; several flags select their
+ * union, no flag everything except for machine and rehearsal. `pre` always excludes checks that need a cluster.
  */
 export function selected(checks: readonly Check[], selection: CheckSelection): readonly Check[] {
   const { pre, node, rehearsal, areas, ids } = selection;
@@ -226,8 +227,8 @@ export function selected(checks: readonly Check[], selection: CheckSelection): r
 }
 
 /**
- * Adds the check of variables to any selection, because invalid variables count as not given and other checks would
- * examine something unintended. Checks of the machine need no variables.
+ * If there are errors, adds the check of variables: invalid variables count as not given, so other checks may examine
+ * something unintended. Checks of the machine need no variables.
  */
 export function reportingOfErrors(
   some: readonly Check[],
@@ -241,7 +242,7 @@ export function reportingOfErrors(
 
 const errorsCheck = 'SVC-CONFIG-001';
 
-/** What is ignored, by id: everything that the check reports, or its findings on some subjects. */
+/** What to ignore, by id: everything that the check reports, or its findings on some subjects. */
 export interface Ignores {
   ignoresCheck(id: string): boolean;
   ignoresSubject(id: string, subject: string): boolean;

@@ -29,19 +29,19 @@ export function makeReport(checked: readonly Checked[], failOn: FailOn, ignores:
   return { version: 1, kind: 'validate', summary, checks, warnings: ignores.warnings, outcome };
 }
 
-/** Ids of the checks with findings of that level that count. */
+/** Ids of the checks with findings of this level that count. */
 function idsWith(level: Level, checks: readonly CheckReport[]): string[] {
   return checks.filter((one) => counting(one).some((finding) => finding.level === level)).map(({ id }) => id);
 }
 
-/** Checks of this machine alone do not answer what the caller wanted to know. */
+/** Only local checks ran, which do not answer what the caller wanted to know. */
 const unchecked: CheckOutcome = {
   result: 'warnings',
   exitStatus: checkStatus.warnings,
   reasons: ['Nothing was checked: no secrets server, bucket or configuration file is named.'],
 };
 
-/** All checks that need a server were selected, but no server and no configuration file is named. */
+/** Whether all checks that need a server were selected, but no server and no configuration file is named. */
 function nothingNamed(checked: readonly Checked[]): boolean {
   const needing = checked.filter(({ check: { needs } }) => needs !== 'none' && needs !== 'node');
   const told = checked.filter(({ check: { id, needs } }) => needs === 'node' || id === sectionsCheck);
@@ -100,23 +100,23 @@ function summaryOf(checks: readonly CheckReport[]): Summary {
   };
 }
 
-/** If nothing was checked, nothing is known. */
+/** Reasons for "could not be evaluated", also if nothing at all was checked. */
 function notFoundOut(checks: readonly CheckReport[], summary: Summary): readonly string[] {
   const named = checks.filter(isUnknown).map(({ id }) => id);
   if (named.length > 0) return [`${named.join(', ')}.`];
   return summary.passed + summary.failed + summary.ignored === 0 ? ['Nothing was checked.'] : [];
 }
 
-/** `ignored`: all of its findings are ignored. */
+/** `ignored`: all findings of the check are ignored. */
 export type State = 'passed' | 'failed' | 'skipped' | 'not-evaluated' | 'ignored';
 
-/** The report. `version` is that of this format: members are added, never changed. */
+/** The report. `version` is the version of this format: members are added, never changed. */
 export interface ValidateReport {
   readonly version: 1;
   readonly kind: 'validate';
   readonly summary: Summary;
   readonly checks: readonly CheckReport[];
-  /** About the call, such as an id that is not known. */
+  /** About the call, such as an unknown id. */
   readonly warnings: readonly string[];
   readonly outcome: CheckOutcome;
 }
@@ -128,15 +128,15 @@ export interface CheckReport {
   readonly state: State;
   /** Empty unless there are findings. */
   readonly findings: readonly ReportedFinding[];
-  /** Why it was skipped, or could not be evaluated in part or at all; for a passed check, a note. */
+  /** Why the check was skipped, or could not be evaluated in part or at all; for a passed check, a note. */
   readonly reason?: string;
-  /** For a passed check, what was assumed and not verified. */
+  /** For a passed check, what was assumed without verification. */
   readonly trusted?: string;
-  /** What is missing. */
+  /** The missing permission. */
   readonly permission?: string;
-  /** Where something was found. */
+  /** Present if there are findings. */
   readonly fix?: string;
-  /** What holds of single objects, where a check looks at each of some. */
+  /** Results for single objects, for checks that report each of them. */
   readonly examined?: readonly ExaminedObject[];
 }
 
@@ -144,24 +144,24 @@ export interface ReportedFinding {
   readonly level: Level;
   readonly subject: string;
   readonly message: string;
-  /** It does not count. */
+  /** Present if the finding does not count. */
   readonly ignored?: true;
 }
 
 interface Summary {
   readonly checks: number;
   readonly passed: number;
-  /** Has findings that count, of any level. */
+  /** Checks with findings that count, of any level. */
   readonly failed: number;
   readonly skipped: number;
-  /** As a whole. */
+  /** Checks that could not be evaluated at all. */
   readonly notEvaluated: number;
   readonly ignored: number;
-  /** Those that count. */
+  /** Findings that count. */
   readonly findings: Readonly<Record<Level, number>>;
 }
 
-/** It could not be evaluated, in part or at all. */
+/** Whether the check could not be evaluated, in part or at all. */
 export const isUnknown = ({ state, reason }: CheckReport): boolean =>
   state === 'not-evaluated' || (state === 'failed' && reason !== undefined);
 
@@ -170,7 +170,7 @@ export function counting({ findings }: CheckReport): readonly ReportedFinding[] 
   return findings.filter(({ ignored }) => ignored !== true);
 }
 
-/** The result of a check in one word: for a failed check, the highest level. */
+/** The result of a check in one word; for a failed check, the highest level. */
 export type Word = 'passed' | Level | 'skipped' | 'unknown' | 'ignored';
 
 export function wordOf(check: CheckReport): Word {
@@ -190,7 +190,7 @@ export const styles: Readonly<Record<Word, Style>> = {
   ignored: 'dim',
 };
 
-/** Why it was not evaluated or was skipped, with the missing permission. */
+/** Why the check was not evaluated or skipped, with the missing permission. */
 export function reasonOf({ reason = '', permission }: CheckReport): string {
   return permission === undefined ? reason : `${reason} (missing permission: ${permission})`;
 }
@@ -211,7 +211,7 @@ export function summaryText({ checks, passed, skipped, notEvaluated, ignored, fi
 /** The page of a check, relative to the root of the package. */
 export const pageOf = (id: string): string => `docs/CHECKS.md#${id.toLowerCase()}`;
 
-/** The same as an absolute address; undefined where the page is not installed. */
+/** The same as an absolute URI; undefined if the page is not installed. */
 export function pageUri(id: string): string | undefined {
   const page = new URL('docs/CHECKS.md', packageFolder());
   return existsSync(page) ? `${page.href}#${id.toLowerCase()}` : undefined;

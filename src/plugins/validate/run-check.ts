@@ -62,7 +62,7 @@ async function settled(work: Promise<unknown>, ms: number): Promise<void> {
   await within(work, performance.now() + ms, undefined, () => undefined).catch(() => undefined);
 }
 
-/** An exception as a result. */
+/** Converts an exception into a result. */
 function unevaluated(thrown: unknown): CheckResult {
   if (thrown instanceof NothingNamed) return { state: thrown.state, reason: thrown.message, unset: true };
   if (thrown instanceof Skipped) return skipped(thrown.message);
@@ -72,8 +72,7 @@ function unevaluated(thrown: unknown): CheckResult {
 }
 
 /**
- * Redacted while the check runs: after the attempt its tokens are forgotten, and in the report texts may be escaped for
- * XML.
+ * Redacts at once: after the attempt its tokens are forgotten, and in the report texts may be escaped for XML.
  */
 export function redacted(result: CheckResult): CheckResult {
   switch (result.state) {
@@ -106,7 +105,7 @@ const cleanExamined = ({ examined }: { readonly examined?: readonly ExaminedObje
     examined: examined.map(({ subject, found }) => ({ subject: clean(subject), found: clean(found) })),
   };
 
-/** A context with what it has opened. */
+/** A context that can close what it has opened. */
 export interface OpenContext extends CheckContext {
   close(): Promise<void>;
 }
@@ -116,11 +115,11 @@ export interface ContextParts {
   readonly settings: ReadSettings;
   readonly pre: boolean;
   readonly signal: AbortSignal;
-  /** What takes long, in a few words. */
+  /** Called with a short description of slow work. */
   readonly onProgress: (text: string) => void;
 }
 
-/** Connections are made once, when they are first asked for. */
+/** Connections are opened once, at their first use. */
 export function openContext(parts: ContextParts): OpenContext {
   const { call, settings, pre, signal: interrupted } = parts;
   const { env, version } = call;
@@ -217,7 +216,7 @@ function once<T extends Closable>(make: () => Promise<T>): Once<T> {
 
 const answerMs = 8_000;
 
-/** @throws NothingNamed where the environment names no cluster; NotEvaluated where it does not answer */
+/** @throws NothingNamed if the environment names no cluster; NotEvaluated if it does not answer */
 async function connectCluster(env: ValidateEnv, signal: AbortSignal): Promise<KubeClient> {
   const { createKubeClient } = await import('../../runtime/kube/create-client.ts');
   const client = await createKubeClient(env).catch((cause: unknown) => {
@@ -247,7 +246,7 @@ async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The machine that this runs on. */
+/** The local machine. */
 function localHost(env: ValidateEnv): Host {
   return {
     platform: process.platform,

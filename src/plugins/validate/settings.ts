@@ -13,7 +13,7 @@ import { kvPaths } from '../../core/vault/path.ts';
 import { storeSettings } from '../../runtime/object-store/settings.ts';
 import { vaultSettings as requiredVaultSettings, transitSettings } from '../../runtime/vault/settings.ts';
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const areas = [
   'configuration',
   'secrets-server',
@@ -29,14 +29,14 @@ export const areas = [
 ] as const;
 export type Area = (typeof areas)[number];
 
-/** How the report is written. */
+/** Formats of the report. */
 export const formats = ['table', 'short', 'json', 'junit', 'sarif'] as const;
 export type ValidateFormat = (typeof formats)[number];
 
 const { vaultAddr, ...vaultRest } = requiredVaultSettings;
 const { required: _, ...optionalAddress } = vaultAddr;
 
-/** What `svc validate` asks of the secrets server, and as whom. */
+/** The secrets server to check, and the login for it. */
 export const secretsServerSettings = {
   vaultAddr: optionalAddress,
   ...vaultRest,
@@ -62,7 +62,7 @@ export const secretsServerSettings = {
   },
 } satisfies Settings;
 
-/** Where the object store is, and the proxy in front of it. */
+/** The object store to check, and the proxy in front of it. */
 export const objectStoreSettings = {
   ...storeSettings,
   bucket: {
@@ -92,7 +92,7 @@ export const objectStoreSettings = {
 
 const longestKey = 1024;
 
-/** What `--rehearse-recovery` opens, and how far. */
+/** What `--rehearse-recovery` opens, and how much of it. */
 export const rehearsalSettings = {
   recoveryKey: {
     variable: 'SVC_PROXY_RECOVERY_KEY_FILE',

@@ -18,13 +18,13 @@ import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
 import { capped } from '../cluster/read.ts';
 import { needsAgent, nodesOf } from './cluster.ts';
 
-/** What is wrong with a node, according to its agent. */
+/** Judges a node by its agent's facts; undefined if nothing is wrong. */
 export type Judge = (
   facts: AgentFacts,
   node: string | undefined,
 ) => Omit<CheckFailure, 'subject'> | undefined;
 
-/** Judges every node with a running agent; an agent that cannot be asked keeps the check from passing. */
+/** Judges every node with a running agent; the check cannot pass if an agent does not answer. */
 export async function judgeAgents(context: CheckContext, judge: Judge): Promise<CheckResult> {
   const told = await toldOf(context);
   if (told.length === 0) return skipped('No agent runs');
@@ -42,14 +42,14 @@ export async function judgeAgents(context: CheckContext, judge: Judge): Promise<
 interface Told {
   readonly pod: SeenPod;
   readonly facts: AgentFacts | undefined;
-  /** Why there are none. */
+  /** Why there are no facts. */
   readonly problem: string;
 }
 
 const atOnce = 16;
 const usualPort = 9090;
 
-/** Asks the running agents. Their pages are long and nodes many, so only what is judged is kept. */
+/** Asks the running agents. Pages are long and nodes many, so only the judged facts are kept. */
 export const toldOf = shared(async (context): Promise<readonly Told[]> => {
   const running = (await agentPodsOf(context)).filter((pod) => pod.running);
   return concurrently(running, atOnce, async (pod) => {
@@ -59,18 +59,18 @@ export const toldOf = shared(async (context): Promise<readonly Told[]> => {
   });
 });
 
-/** What an agent's metrics say. */
+/** Facts from an agent's metrics. */
 interface AgentFacts {
-  /** Undefined: none is in force yet. */
+  /** Undefined if none is in force yet. */
   readonly tier: Tier | undefined;
   readonly enforcing: boolean;
-  /** Entries that its kernel tables had no room for, since it started. */
+  /** Entries lost since the agent's start because kernel tables were full. */
   readonly lost: number;
-  /** Whether the operator answers its reports; undefined: it has no operator. */
+  /** Whether the operator answers the agent's reports; undefined without an operator. */
   readonly isHeard: boolean | undefined;
-  /** How many pods' cgroups are in the table in the kernel. */
+  /** Number of pods whose cgroups are in the kernel's table. */
   readonly coveredPods: number;
-  /** `namespace/name` of pods that are labelled and not covered. */
+  /** `namespace/name` of labelled pods that are not covered. */
   readonly uncoveredPods: readonly string[];
 }
 

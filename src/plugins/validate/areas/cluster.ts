@@ -43,7 +43,7 @@ function listed(nodes: readonly SeenNode[]): string {
   return nodes.length > 10 ? `${names.join(', ')} and ${nodes.length - 10} more` : names.join(', ');
 }
 
-/** Of a release such as `5.15.0-1044-aks`; undefined where it does not begin with two numbers. */
+/** Version in a release such as `5.15.0-1044-aks`; undefined if the release does not begin with two numbers. */
 export function kernelVersion(release: string): { major: number; minor: number } | undefined {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(release) ?? [];
   return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
@@ -99,7 +99,7 @@ export const nodeTypes: Check = {
   },
 };
 
-/** Nodes on which no agent can run, by their providers' labels. */
+/** Kinds of nodes on which no agent can run, recognized by the provider's labels. */
 type Unsupported = 'Autopilot' | 'Fargate' | 'virtual';
 
 export function unsupportedKind({
@@ -113,20 +113,20 @@ export function unsupportedKind({
   const isAutopilot =
     has('cloud.google.com/gke-provisioning', 'autopilot') ||
     has('cloud.google.com/gke-autopilot', 'true') ||
-    // names of an Autopilot cluster's nodes begin so, those of other clusters of the provider with gke-
+    // node names of Autopilot clusters begin with gk3-, of the provider's other clusters with gke-
     (name.startsWith('gk3-') && Object.keys(labels).some((key) => key.startsWith('cloud.google.com/')));
   return isAutopilot ? 'Autopilot' : undefined;
 }
 
-/** Where protected pods may run: an agent belongs on each of them. */
+/** Whether protected pods may run on the node, so that it needs an agent. */
 export const needsAgent = (node: SeenNode): boolean =>
   node.os === 'linux' && unsupportedKind(node) === undefined;
 
-/** What is kept of a node. */
+/** The part of a node that is kept. */
 interface SeenNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** As the kubelet tells it, such as `6.1.0-28-amd64`; empty: not told. */
+  /** As reported by the kubelet, such as `6.1.0-28-amd64`; empty if not reported. */
   readonly kernel: string;
   /** `linux` or `windows`. */
   readonly os: string;
@@ -144,7 +144,7 @@ type NodeObject = KubeObject & {
   };
 };
 
-/** Sorted by name. @throws NotEvaluated, also where there is none */
+/** Sorted by name. @throws NotEvaluated, also if there are no nodes */
 export const nodesOf = shared(async (context): Promise<readonly SeenNode[]> => {
   const found = (await listObjects(context, { path: '/api/v1/nodes', keep: seen })) ?? [];
   if (found.length === 0) throw new NotEvaluated('The cluster has no nodes');

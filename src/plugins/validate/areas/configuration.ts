@@ -173,7 +173,7 @@ function inTheClear(subject: string, url: URL | undefined): readonly CheckFailur
   return [{ subject, level, message: `It is http://${url.host}.` }];
 }
 
-/** By major version, the day on which fixes end. Source: https://github.com/nodejs/Release/blob/main/schedule.json */
+/** Last day of fixes, by major version. Source: https://github.com/nodejs/Release/blob/main/schedule.json */
 const ends: Readonly<Record<string, string>> = {
   22: '2027-04-30',
   23: '2025-06-01',
@@ -182,10 +182,10 @@ const ends: Readonly<Record<string, string>> = {
   26: '2029-04-30',
 };
 
-/** Variables that Kubernetes sets for Services whose names begin with svc. */
+/** Suffixes of variables that Kubernetes sets for Services whose names begin with svc. */
 const ofService = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$/;
 
-/** Other programs have variables with the same beginning. */
+/** Maximum edit distance of a typo. Names further away may belong to other programs that use the same prefix. */
 const farthest = 2;
 
 function mistyped(name: string, known: readonly string[]): readonly CheckFailure[] {
@@ -215,7 +215,7 @@ function errorsIn(component: ComponentRules, file: File, { env }: CheckContext):
   }
 }
 
-/** The variables that components read; whether one is required is asked where a component is configured by a file. */
+/** Invalid variables of a component. Missing ones are checked only for components that the file configures. */
 function wrongIn({ settings }: ComponentRules, env: ValidateEnv): readonly string[] {
   return Object.values(settings).flatMap((setting) => {
     const { fallback: _, ...withoutDefault } = setting;
@@ -230,7 +230,7 @@ function wrongIn({ settings }: ComponentRules, env: ValidateEnv): readonly strin
   });
 }
 
-/** Errors begin with what they are about and a colon. */
+/** Errors begin with their subject and a colon. */
 function asFailure(error: string): { subject: string; message: string } {
   const at = error.indexOf(': ');
   if (at < 0) return { subject: 'configuration', message: `${error}.` };

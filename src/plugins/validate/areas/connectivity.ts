@@ -52,7 +52,7 @@ interface Asked {
   readonly key: string;
   readonly succeeded: number;
   readonly broken: number;
-  /** Why it could not be asked. */
+  /** Why the pod could not be asked. */
   readonly problem: string | undefined;
 }
 
@@ -63,7 +63,7 @@ function failuresOf({ key: subject, succeeded, broken, problem }: Asked): readon
   return [{ subject, message: `All of its ${broken} requests failed with 500 to 599.` }];
 }
 
-/** Of its requests that touch the store, as its metrics count them. */
+/** The proxy's successful and failed requests, from its metrics. */
 async function askedOf(context: CheckContext, pod: SeenPod): Promise<Asked> {
   const answer = await askPod(context, pod, pod.proxyPort ?? 0, 'metrics');
   const samples = answer.kind === 'ok' ? samplesOf(answer.text, 'svc_proxy_requests_total') : [];
@@ -133,7 +133,7 @@ export const agentsToOperator: Check = {
         message: 'The operator does not answer its agent.',
       }));
     if (unheard.length > 0) return failed(...capped(unheard));
-    // those that do not say so, or cannot be asked
+    // the operator's count includes agents that do not report their connection, or cannot be asked
     const heard = sumOf(await operatorMetrics(context), 'svc_nodes');
     if (heard === undefined) return notEvaluated('The operator does not tell of whom it hears');
     if (heard >= agents.length) return passed(counted(heard, 'agent'));
@@ -151,7 +151,7 @@ export const operatorToApiServer: Check = {
   async run(context) {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
     assertInstalled(operator);
-    // without having listed the cluster a replica is not ready
+    // a replica becomes ready only after listing the cluster through the API server
     if (leader === undefined ? operator.ready > 0 : leader.fresh) return passed();
     const message =
       leader === undefined
@@ -191,7 +191,7 @@ export async function connects(address: URL, signal: AbortSignal): Promise<Check
   return refusal === undefined ? passed(subject) : failed({ subject, message: `No connection: ${refusal}.` });
 }
 
-/** @returns why a connection cannot be had, such as ECONNREFUSED */
+/** @returns why there is no connection, such as ECONNREFUSED; undefined if there is one */
 function refusalAt(url: URL, signal: AbortSignal): Promise<string | undefined> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {

@@ -172,7 +172,7 @@ function hasIpcLock(status: string): boolean {
 
 type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
 
-/** A check of the machine, as a node. */
+/** A check of this machine as a node. */
 function hostCheck(facts: Facts, look: (host: Host) => CheckResult | Promise<CheckResult>): Check {
   return {
     ...facts,

@@ -13,7 +13,7 @@ import {
 } from '../check.ts';
 import { ask, forProxy } from './secrets-server/server.ts';
 
-/** @throws NotEvaluated where there is no such key, or it may not be looked at */
+/** @throws NotEvaluated if the key does not exist, or may not be read */
 const transitKey = shared(async (context): Promise<TransitKey> => {
   const { transitMount, transitKey: name } = context.config;
   const path = vaultPath(transitMount, 'keys', name);
@@ -121,7 +121,7 @@ export const kekChecks: readonly Check[] = [
 ];
 
 const dayMs = 86_400_000;
-/** A quarter has at most so many. */
+/** The longest quarter. */
 const longestDays = 92;
 
 type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
@@ -139,7 +139,7 @@ function keyCheck(facts: Facts, look: (key: TransitKey, context: CheckContext) =
   };
 }
 
-/** A key of the transit engine as it describes itself. */
+/** The transit engine's description of a key. */
 interface TransitKey {
   /** `transit/keys/svc`. */
   readonly path: string;

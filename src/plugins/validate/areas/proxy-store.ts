@@ -17,20 +17,20 @@ import {
 } from '../check.ts';
 
 export interface Canary {
-  /** Of the object: `photos/svc-validate/canary-…`. */
+  /** The object: `photos/svc-validate/canary-…`. */
   readonly subject: string;
   readonly plaintext: Buffer;
-  /** Why the proxy did not take it. */
+  /** Why the proxy refused the object. */
   readonly refusal?: string;
-  /** As the store holds it; undefined where it was not taken. */
+  /** As stored; undefined if the object was refused. */
   readonly stored?: FetchedObject;
-  /** As the proxy gives it back, or why it does not. */
+  /** As returned by the proxy, or why the proxy did not return it. */
   readonly returned?: Buffer | string;
-  /** It could not be removed again. */
+  /** Whether the object could not be removed. */
   readonly left?: boolean;
 }
 
-/** An object that is written through the proxy, read at the store and through the proxy, and removed again. */
+/** Writes an object through the proxy, reads it from the store and through the proxy, and removes it. */
 const canary = shared(async (context): Promise<Canary> => {
   const store = await context.store();
   await askStore(store.direct, 's3:ListBucket', store.direct.hasBucket(context.signal));
@@ -56,7 +56,7 @@ interface CanaryObject {
   readonly signal: AbortSignal;
 }
 
-/** @returns why the proxy did not take it */
+/** @returns why the proxy refused the object; undefined if it did not */
 async function written({ proxied, key, plaintext, signal }: CanaryObject): Promise<string | undefined> {
   try {
     await proxied.put(key, plaintext, signal);
@@ -82,7 +82,7 @@ async function readAndRemoved(object: CanaryObject): Promise<Pick<Canary, 'store
 
 const removalMs = 5_000;
 
-/** Also after an interruption. What the store's own credentials may not remove, those of the proxy may. */
+/** Runs even after an interruption. The proxy may be permitted to remove what the direct credentials may not. */
 async function isRemoved(
   { store, proxied, key }: CanaryObject,
   version: string | undefined,
@@ -150,7 +150,7 @@ export const bucketThere: Check = {
         : failed({ subject: bucket, message: `${direct.host} has no such bucket.` });
     } catch (error) {
       const code = certificateErrorCode(error);
-      // only another configuration fixes that, so it is a verdict and not a missing response
+      // only a change of configuration fixes it, so it counts as a failure and not as a missing response
       if (code === undefined) throw error;
       return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
     }
@@ -191,8 +191,8 @@ export function refusalOf(error: unknown): string {
 }
 
 /**
- * Asks the store itself: a refusal is no verdict on it.
- * @param permission such as `s3:GetObject`, needed for that
+ * For requests directly to the store: a refusal means "not evaluated", because it says nothing about the store.
+ * @param permission that the request needs, such as `s3:GetObject`
  * @throws NotEvaluated
  */
 export async function askStore<T>({ host }: S3Endpoint, permission: string, asked: Promise<T>): Promise<T> {

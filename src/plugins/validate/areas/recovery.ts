@@ -17,7 +17,7 @@ import {
   verdictOnPart,
 } from '../check.ts';
 
-/** Why the file of recovery keys does not serve, or what its keys have opened. */
+/** Why the file of recovery keys is unusable, or what its keys have opened. */
 type Rehearsed = { readonly unusable: SvcError } | { readonly rehearsal: RecoveryRehearsal };
 
 const rehearsed = shared(async (context): Promise<Rehearsed> => {
@@ -29,7 +29,7 @@ const rehearsed = shared(async (context): Promise<Rehearsed> => {
   }
 });
 
-/** A bucket takes as long to list as it takes. */
+/** Practically no timeout: listing a large bucket may take hours. */
 const needs = { area: 'recovery', level: 'error', needs: 'store', timeoutMs: 24 * 3_600_000 } as const;
 
 const keysReadable: Check = {
@@ -86,7 +86,7 @@ interface Judgement {
   readonly examined?: readonly ExaminedObject[];
 }
 
-/** A rehearsal in which nothing was opened passes nothing. */
+/** No check passes if the rehearsal has opened nothing. */
 async function judged(
   context: Parameters<typeof rehearsed>[0],
   judge: (rehearsal: RecoveryRehearsal, bucket: string) => Judgement,
@@ -103,7 +103,7 @@ async function judged(
   return { ...passed(`${note} of ${rehearsal.listed} in ${bucket}/${prefix}`, trusted), ...seen };
 }
 
-/** What of the sample could not be looked at; undefined where all of it was. */
+/** The part of the sample that could not be examined; undefined if all of it was. */
 function gapOf(
   { endedBy, denied, opened, faults, unencrypted, gone }: RecoveryRehearsal,
   place: string,
@@ -148,7 +148,7 @@ const depthCount = (opened: readonly RehearsedObject[], depth: RehearsedDepth): 
 const depthsOf = (opened: readonly RehearsedObject[]): string =>
   `${counted(opened.length, 'object')} (${depthCount(opened, 'whole')} to the end, ${depthCount(opened, 'ends')} at both ends, ${depthCount(opened, 'keys')} keys only)`;
 
-/** What passed without being proved. */
+/** The part of the sample that passed without proof. */
 function notSeen({ opened, unencrypted, gone }: RecoveryRehearsal): string | undefined {
   const rest = opened.length - depthCount(opened, 'whole');
   const parts = [

@@ -12,10 +12,10 @@ const timeoutMs = 5_000;
 const inCluster = 'service account';
 
 /**
- * Asks a pod over HTTP: through the API server, but from within the cluster at its own address. Where policies are
- * enforced, possibly only other pods can reach it.
+ * Sends an HTTP request to a pod: from within the cluster first to the pod's own address, otherwise through the API
+ * server. With enforced policies, possibly only other pods can reach it.
  * @param path such as `readyz`
- * @throws NotEvaluated where that is not allowed
+ * @throws NotEvaluated if the request is not allowed
  */
 export async function askPod(
   context: CheckContext,
@@ -47,7 +47,7 @@ function failed({ message, status }: KubeError): PodAnswer {
   return { kind: 'refused', status };
 }
 
-/** Asks an address of the cluster's own network, where this process is in it. Undefined: nothing is reached there. */
+/** Asks an address of the cluster's network if this process is in it. Undefined if the address is not reachable. */
 function askDirectly(
   address: string,
   port: number,
@@ -69,30 +69,30 @@ function askDirectly(
   });
 }
 
-/** `silent`: the API server gets no response there. */
+/** `silent`: no response from the pod. */
 type PodAnswer =
   | { readonly kind: 'ok'; readonly text: string }
   | { readonly kind: 'refused'; readonly status: number }
   | { readonly kind: 'silent'; readonly because: string };
 
-/** Why a pod did not give what it was asked for, as the end of a sentence; undefined: it did. */
+/** Why a pod did not answer with 200, as the end of a sentence; undefined if it did. */
 export function problemOf(answer: PodAnswer): string | undefined {
   if (answer.kind === 'silent') return answer.because;
   return answer.kind === 'refused' ? `it answers with ${answer.status}` : undefined;
 }
 
-/** Pods of one namespace have one policy, and mostly one way out. */
+/** A small sample: pods of one namespace share a policy, and mostly their egress path. */
 const eachNamespace = 3;
 const most = 300;
 const atOnce = 16;
 
 export interface PodRequest {
   readonly portOf: (pod: SeenPod) => number | undefined;
-  /** Such as `healthz`; whoever answers it with 200 has reached what it needs. */
+  /** Such as `healthz`; a pod that answers with 200 has reached what it needs. */
   readonly path: string;
-  /** What it means when a pod answers otherwise, as a sentence. */
+  /** The meaning of any other answer, as a sentence. */
   readonly otherwise: string;
-  /** What it means when one that is not ready does not answer at all, as a sentence. */
+  /** The meaning of no answer from a pod that is not ready, as a sentence. */
   readonly silent: string;
 }
 
@@ -128,7 +128,7 @@ function failureOf(pod: SeenPod, answer: PodAnswer, question: PodRequest): reado
   return [{ subject, level: 'warning', message }];
 }
 
-/** Those that are not ready first: they are the likely failures. */
+/** Takes pods that are not ready first, as the likely failures. */
 function sampleOf(pods: readonly SeenPod[]): readonly SeenPod[] {
   const byNamespace = Map.groupBy(pods, ({ namespace }) => namespace);
   return [...byNamespace.values()]

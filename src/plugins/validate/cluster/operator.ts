@@ -12,15 +12,15 @@ export const agentName = 'svc-ebpf';
 export interface InstalledOperator {
   readonly namespace: string;
   readonly name: string;
-  /** Of the release, as the chart labels it. */
+  /** Of the release, from the chart's label. */
   readonly version: string | undefined;
   readonly image: string;
-  /** Variables with a value of their own. */
+  /** Variables with a literal value. */
   readonly env: Readonly<Record<string, string>>;
   readonly priorityClass: string | undefined;
   readonly wanted: number;
   readonly ready: number;
-  /** Of the template that is asked for now. */
+  /** Number of pods of the current template. */
   readonly updated: number;
 }
 
@@ -33,7 +33,7 @@ interface Workload {
   readonly status?: Readonly<Record<string, number | undefined>>;
 }
 
-/** Undefined where it is not installed. @throws NotEvaluated */
+/** Undefined if the operator is not installed. @throws NotEvaluated */
 export const operatorOf = shared((context) =>
   installed(context, 'deployments', operatorName, ({ spec, status = {} }) => ({
     wanted: spec.replicas ?? 1,
@@ -42,14 +42,14 @@ export const operatorOf = shared((context) =>
   })),
 );
 
-/** For checks of the operator itself. @throws Skipped where there is none */
+/** For checks of the operator itself. @throws Skipped if there is none */
 export function assertInstalled(
   operator: InstalledOperator | undefined,
 ): asserts operator is InstalledOperator {
   if (operator === undefined) throw new Skipped('The operator is not installed');
 }
 
-/** Undefined where it is not installed. @throws NotEvaluated */
+/** Undefined if the agent is not installed. @throws NotEvaluated */
 export const agentsOf = shared((context) =>
   installed(context, 'daemonsets', agentName, ({ status = {} }) => ({
     wanted: status['desiredNumberScheduled'] ?? 0,
@@ -90,11 +90,11 @@ export interface Leader {
   /** Empty if no replica leads. */
   readonly holder: string;
   readonly renewTime: string;
-  /** It was renewed recently. */
+  /** Whether the lease was renewed recently. */
   readonly fresh: boolean;
 }
 
-/** Undefined where there is no lease. @throws NotEvaluated */
+/** Undefined if there is no lease. @throws NotEvaluated */
 export const leaderOf = shared(async (context): Promise<Leader | undefined> => {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${context.config.operatorNamespace}/leases/${operatorName}`;
   const lease = await getObject<unknown>(context, path);
@@ -104,7 +104,7 @@ export const leaderOf = shared(async (context): Promise<Leader | undefined> => {
   return { holder, renewTime, fresh: seemsHeld(record, context.now()) };
 });
 
-/** The operator's metrics, of the replica that leads. @throws NotEvaluated where they cannot be had */
+/** Metrics of the operator's leading replica. @throws NotEvaluated if they are unavailable */
 export const operatorMetrics = shared(async (context): Promise<string> => {
   const pod = await leadingPod(context);
   const answer = await askPod(context, pod, pod.ports['metrics'] ?? 8080, 'metrics');
@@ -124,7 +124,7 @@ async function leadingPod(context: CheckContext): Promise<SeenPod> {
   throw new NotEvaluated('No pod of the operator leads, so that nobody can be asked');
 }
 
-/** Pods of the agent that are on a node. @throws NotEvaluated */
+/** Scheduled pods of the agent. @throws NotEvaluated */
 export const agentPodsOf = shared(async (context): Promise<readonly SeenPod[]> => {
   const pods = await ownPodsOf(context);
   return pods.filter(
@@ -138,7 +138,7 @@ export interface MetricSample {
 }
 
 /**
- * The samples of one metric out of a page of them.
+ * The samples of one metric from a page of metrics.
  * Source: https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 export function samplesOf(page: string, metric: string): readonly MetricSample[] {
@@ -153,7 +153,7 @@ function labelsIn(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** Undefined where the page has none of that metric. */
+/** Undefined if the page has no sample of the metric. */
 export function sumOf(
   page: string,
   metric: string,

@@ -14,17 +14,17 @@ import { createIntern, type PodObject, projectPod } from '../../../runtime/kube/
 import { type CheckContext, shared } from '../check.ts';
 import { listObjects, namespacesOf, serviceConfigsOf } from './read.ts';
 
-/** A pod that has not ended, with what is asked of it. */
+/** A pod that has not ended, with the facts that checks use. */
 export interface SeenPod extends KnownPod {
   readonly node: string | undefined;
-  /** Of its own network. */
+  /** In the pod network. */
   readonly address: string | undefined;
   readonly running: boolean;
-  /** The kubelet says that it is. */
+  /** As reported by the kubelet. */
   readonly ready: boolean;
-  /** Numbers of declared ports by their names. */
+  /** Numbers of declared ports by name. */
   readonly ports: Readonly<Record<string, number>>;
-  /** Where its wrappers tell how they are, and where its proxy does. */
+  /** Health ports of its wrappers and, below, of its proxy. */
   readonly wrapperPorts: readonly number[];
   readonly proxyPort: number | undefined;
   /** Image of the container that brings the wrapper's folder. */
@@ -35,12 +35,12 @@ export type WholePod = PodObject & {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 };
 
-/** Those of the operator and the agents. @throws NotEvaluated */
+/** Pods of the operator and the agents. @throws NotEvaluated */
 export const ownPodsOf = shared((context) =>
   listPods(context, `/api/v1/namespaces/${context.config.operatorNamespace}/pods`, () => true),
 );
 
-/** Those that have not ended and that `isWanted` takes; nothing is kept of the others. @throws NotEvaluated */
+/** Pods that have not ended and that `isWanted` accepts; nothing of the others is kept. @throws NotEvaluated */
 export async function listPods(
   context: CheckContext,
   path: string,
@@ -79,22 +79,22 @@ function portsOf(containers: readonly Container[]): Readonly<Record<string, numb
   );
 }
 
-/** Of a listen address in that variable. */
+/** The port of the listen address in a variable. */
 function portIn({ env = [] }: Container, variable: string): readonly number[] {
   const address = env.findLast(({ name }) => name === variable)?.value ?? '';
   const port = /:(\d+)$/.exec(address)?.[1];
   return port === undefined ? [] : [Number(port)];
 }
 
-/** Pods of namespaces that the webhook looks at, those that are to be protected and those that are. */
+/** Pods in namespaces that the webhook reviews: those that ask for protection, and those that have it. */
 export interface ProtectedPods {
-  /** Their annotations or a ServiceConfig ask for it. */
+  /** Pods whose annotations, or a ServiceConfig, ask for protection. */
   readonly asking: readonly SeenPod[];
-  /** They carry the label. */
+  /** Pods with the label of protected pods. */
   readonly labelled: readonly SeenPod[];
 }
 
-/** These may be few of a cluster's pods: the others are not kept. @throws NotEvaluated */
+/** Keeps only these pods, because they may be few of a cluster's pods. @throws NotEvaluated */
 export const protectedPodsOf = shared(async (context): Promise<ProtectedPods> => {
   const [namespaces, configs] = await Promise.all([namespacesOf(context), serviceConfigsOf(context)]);
   const looked = new Set(namespaces.map(({ name }) => name));

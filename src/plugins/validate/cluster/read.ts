@@ -11,7 +11,7 @@ import {
 } from '../../../runtime/kube/project-objects.ts';
 import { type CheckContext, type CheckFailure, NotEvaluated, shared } from '../check.ts';
 
-/** @returns undefined where there is none @throws NotEvaluated */
+/** @returns undefined if the object does not exist @throws NotEvaluated */
 export async function getObject<T>(context: CheckContext, path: string): Promise<T | undefined> {
   const client = await context.cluster();
   try {
@@ -23,11 +23,11 @@ export async function getObject<T>(context: CheckContext, path: string): Promise
 }
 
 export interface ClusterListing<O extends KubeObject, T> extends Selection {
-  /** What is kept of each; nothing where it is undefined. */
+  /** The part to keep of each object; undefined drops the object. */
   readonly keep: (object: O) => T | undefined;
 }
 
-/** Page by page. @returns undefined where the cluster does not know the kind @throws NotEvaluated */
+/** Lists page by page. @returns undefined if the cluster does not know the kind @throws NotEvaluated */
 export async function listObjects<O extends KubeObject, T>(
   context: CheckContext,
   { keep, ...selection }: ClusterListing<O, T>,
@@ -47,7 +47,7 @@ export async function listObjects<O extends KubeObject, T>(
   }
 }
 
-/** @throws NotEvaluated where it is not allowed; KubeError where it is refused or fails otherwise */
+/** @throws NotEvaluated if a permission is missing; KubeError if the request is refused or fails otherwise */
 export async function send<T>(context: CheckContext, request: KubeRequest): Promise<T> {
   const client = await context.cluster();
   try {
@@ -61,7 +61,7 @@ export async function send<T>(context: CheckContext, request: KubeRequest): Prom
 
 const isMissing = (error: unknown) => error instanceof KubeError && error.status === 404;
 
-/** What the API server did not tell, as it is to be told; any other error, and what admission refuses, as it is. */
+/** Errors of the API server as NotEvaluated; other errors, and refusals by admission, unchanged. */
 export function asUnread(error: unknown): unknown {
   if (!(error instanceof KubeError)) return error;
   const permission = missingPermission(error);
@@ -71,7 +71,7 @@ export function asUnread(error: unknown): unknown {
   return new NotEvaluated(`The API server could not be asked: ${error.message}`, undefined, error);
 }
 
-/** `get deployments.apps in svc-system`, as the API server names what its authorizers do not allow. */
+/** The missing permission from the API server's message, such as `get deployments.apps in svc-system`. */
 export function missingPermission(error: unknown): string | undefined {
   if (!hasCode(error, 'KUBE_DENIED')) return undefined;
   const said =
@@ -85,19 +85,19 @@ export function missingPermission(error: unknown): string | undefined {
   return `${verb} ${named}${namespace === undefined ? '' : ` in ${namespace}`}`;
 }
 
-/** Those whose pods the webhook looks at. @throws NotEvaluated */
+/** Namespaces whose pods the webhook reviews. @throws NotEvaluated */
 export const namespacesOf = shared(async (context): Promise<readonly KnownNamespace[]> => {
   const all = (await listObjects(context, { path: '/api/v1/namespaces', keep: projectNamespace })) ?? [];
   const own = context.config.operatorNamespace;
   return all.filter(({ name, terminating }) => !terminating && !isExempt(name, own));
 });
 
-/** Undefined where the cluster does not know them. @throws NotEvaluated */
+/** Undefined if the cluster does not know the kind. @throws NotEvaluated */
 export const serviceConfigsOf = shared((context) =>
   listObjects(context, { path: `/apis/${apiVersion}/serviceconfigs`, keep: projectServiceConfig }),
 );
 
-/** Undefined where the cluster does not know them. @throws NotEvaluated */
+/** Undefined if the cluster does not know the kind. @throws NotEvaluated */
 export const secretMappingsOf = shared((context) =>
   listObjects(context, { path: `/apis/${apiVersion}/secretmappings`, keep: projectSecretMapping }),
 );
@@ -110,7 +110,7 @@ export const policiesOf = shared(async (context) => {
 
 const most = 200;
 
-/** Of thousands of equal failures the first 200 are listed; the others are counted, with the worst status. */
+/** Lists the first 200 failures and counts the others, with the worst level among them. */
 export function capped(failures: readonly CheckFailure[]): readonly CheckFailure[] {
   const rest = failures.slice(most);
   const has = (level: CheckFailure['level']) => rest.find((one) => one.level === level);

@@ -82,7 +82,7 @@ const removeMs = 10_000;
 
 /**
  * Runs a pod in a namespace until it has tried its connection, and always removes it.
- * @throws NotEvaluated where it may not be created, or does not end
+ * @throws NotEvaluated if the pod may not be created, or does not end
  */
 async function runProbe(
   context: CheckContext,
@@ -118,7 +118,7 @@ async function ended(context: CheckContext, path: string, key: string, signal: A
   );
 }
 
-/** When the command is interrupted, too; a pod that stays ends by its deadline. */
+/** Runs even if the command is interrupted; a pod that cannot be removed ends by its deadline. */
 async function remove(context: CheckContext, path: string): Promise<void> {
   const client = await context.cluster();
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
@@ -132,7 +132,7 @@ export interface ProbeTarget {
 
 /**
  * A pod that tries one connection.
- * @param covered as a protected pod it is under the egress policy, and the webhook leaves it alone
+ * @param covered whether to label it as a protected pod, which puts it under the egress policy; the webhook ignores it
  */
 export function probePod(image: string, { host, port }: ProbeTarget, covered: boolean): object {
   const labels = { 'app.kubernetes.io/name': 'svc-validate', ...(covered && { [protectedLabel]: 'true' }) };
@@ -160,12 +160,12 @@ export function probePod(image: string, { host, port }: ProbeTarget, covered: bo
 
 const modest = { cpu: '100m', memory: '128Mi' };
 
-/** What the program tells by its exit status. */
+/** Exit statuses of the program. */
 export const probeStatus = { reached: 10, refused: 11, silent: 12 } as const;
 
 /**
- * For `node -e`: connects to the host and port of its arguments, and ends with what came of it. Whoever refuses a
- * connection has been reached, too.
+ * For `node -e`: connects to the host and port in its arguments; the exit status tells the result. A refused connection
+ * has reached its target as well.
  */
 export const probeProgram = `
 const [host, port] = process.argv.slice(1);

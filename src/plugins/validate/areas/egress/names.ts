@@ -12,7 +12,7 @@ import { type EgressOf, egressOf } from './policies.ts';
 
 const asks = 5;
 const pauseMs = 500;
-/** Share of the addresses that pods get for a name: beyond it, connections fail noticeably often. */
+/** Tolerated share of a name's addresses that no policy lists: above it, connections fail noticeably often. */
 const mostUnlisted = 0.1;
 
 export const namesListed: Check = {
@@ -39,7 +39,7 @@ interface ListedHost {
   readonly listed: readonly string[];
 }
 
-/** The names of its policies, unless a policy by name stands beside them. */
+/** The hosts in a namespace's policies by address, unless there is also a policy by name. */
 async function hostsByAddress(
   { namespace, policies }: EgressOf,
   context: CheckContext,
@@ -98,8 +98,8 @@ function failureOf({ subject, host }: ListedHost, share: number | undefined): Ch
 const most = 5;
 
 /**
- * What is assumed, as a sentence. A laptop's DNS may not resolve what pods connect to, and addresses rotate: neither
- * contradicts a policy.
+ * The assumption about addresses, as a sentence. A laptop's DNS may not resolve the pods' destinations, and addresses
+ * rotate: neither contradicts a policy.
  */
 export function onTrust(all: readonly EgressOf[]): string | undefined {
   const names = [...new Set(all.flatMap(trustedNames))].sort();
@@ -109,7 +109,7 @@ export function onTrust(all: readonly EgressOf[]): string | undefined {
   return `Addresses of ${listed} are those that the policies name, because they could not be resolved here.`;
 }
 
-/** Names of which policies know addresses that DNS does not give here. */
+/** Names for which policies list addresses that DNS does not return here. */
 function trustedNames({ wanted, asNoted }: EgressOf): readonly string[] {
   return asNoted.flatMap((noted, index) => {
     const here = notedHosts(wanted[index]);

@@ -57,19 +57,19 @@ function seen({ metadata, spec, status }: DaemonSetObject): SeenDaemonSet {
   };
 }
 
-/** A DaemonSet of the cluster, as far as it tells what enforces network policies. */
+/** A DaemonSet, as far as it shows what enforces network policies. */
 interface SeenDaemonSet {
   readonly namespace: string;
   readonly name: string;
-  /** Pods of it. */
+  /** Number of ready pods. */
   readonly ready: number;
-  /** Names of its containers, and what they are started with. */
+  /** Names and arguments of its containers. */
   readonly containers: readonly { readonly name: string; readonly args: readonly string[] }[];
-  /** The ConfigMap that holds its settings; arguments have precedence. */
+  /** Data of the ConfigMap with its settings; arguments take precedence. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Why one does not enforce policies, as a sentence; undefined: it does. */
+/** Why a plugin does not enforce policies, as a sentence; undefined if it does. */
 type Objection = (plugin: SeenDaemonSet) => string | undefined;
 
 const none: Objection = () => undefined;
@@ -85,7 +85,7 @@ const unless =
     return off && `It is told not to enforce network policies, by ${off}.`;
   };
 
-/** Enforces by a container of its own, and where a switch is named, only with it. */
+/** Enforces only with one of these containers and, if a switch is given, only with that switch. */
 const onlyBy =
   (names: readonly string[], on?: `${string}=${string}`): Objection =>
   ({ containers }) => {
@@ -96,7 +96,7 @@ const onlyBy =
 
 const ciliums = ['cilium', 'anetd'];
 
-/** What follows is the value, unless it is another flag or nothing. */
+/** The word after a flag is its value, unless it is another flag or missing. */
 const valueBehind = (next = '-') => (next.startsWith('-') ? 'true' : next);
 
 const usual: ReadonlyMap<string, string> = new Map([
@@ -106,7 +106,7 @@ const usual: ReadonlyMap<string, string> = new Map([
 
 const argsOf = (containers: SeenDaemonSet['containers']) => containers.flatMap(({ args }) => args);
 
-/** By the names that their own manifests give to their DaemonSets. */
+/** Known plugins, by the DaemonSet names in their own manifests. */
 const plugins: ReadonlyMap<string, Objection> = new Map([
   ...['calico-node', 'canal', 'rke2-canal', 'antrea-agent', 'ovnkube-node', 'kube-ovn-cni'].map(
     (name) => [name, none] as const,
@@ -120,28 +120,28 @@ const plugins: ReadonlyMap<string, Objection> = new Map([
   ['azure-cns', passive],
 ]);
 
-/** The ConfigMap, beside the DaemonSet, in which one says what it is not told by arguments; undefined: in none. */
+/** Name of the ConfigMap, in the DaemonSet's namespace, with settings beside the arguments; undefined if none. */
 function settingsOf({ name }: SeenDaemonSet): string | undefined {
   return ciliums.includes(name) ? 'cilium-config' : undefined;
 }
 
 export type Enforcement = 'enforces' | 'ignores' | 'unknown';
 
-/** Whether a plugin with this DaemonSet enforces network policies; unknown: it is none that is known. */
+/** Whether this DaemonSet's plugin enforces network policies; `unknown` if the DaemonSet is not a known plugin. */
 export function enforcementOf(plugin: SeenDaemonSet): Enforcement {
   if (!plugins.has(plugin.name)) return 'unknown';
   return objectionTo(plugin) === undefined ? 'enforces' : 'ignores';
 }
 
-/** Why a known one does not enforce policies, as a sentence. */
+/** Why a known plugin does not enforce policies, as a sentence; undefined if it does. */
 export function objectionTo(plugin: SeenDaemonSet): string | undefined {
   const objection = plugins.get(plugin.name)?.(plugin);
   return objection ?? (plugin.ready > 0 ? undefined : 'None of its pods is ready.');
 }
 
 /**
- * Flags as `name=value`, of each name the last one, in words of a command line or whole lines of a shell. A switch
- * has the value `true` or `false`, however that was written.
+ * Flags as `name=value`, the last one of each name, from words of a command line or whole shell lines. A switch has the
+ * value `true` or `false`, in whatever form it was written.
  */
 function flagsIn(args: readonly string[]): ReadonlySet<string> {
   const words = args.flatMap((arg) => arg.trim().split(/\s+/));

@@ -12,7 +12,7 @@ import { operatorOf } from '../../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
 import { asUnread, capped, namespacesOf, policiesOf, serviceConfigsOf } from '../../cluster/read.ts';
 
-/** What is wrong with the policies of a namespace that svc writes. */
+/** What is wrong with the policies that svc writes for a namespace. */
 export function policyProblems(found: EgressOf): readonly CheckFailure[] {
   return found.wanted.flatMap((wanted, index) => problemOf(found, wanted, found.asNoted[index]));
 }
@@ -54,7 +54,7 @@ function problemOf(
   ];
 }
 
-/** No address was resolved here that the other policy lacks. */
+/** Whether no address was resolved here that the other policy lacks. */
 function narrower(wanted: NetworkPolicy, asNoted: NetworkPolicy): boolean {
   const known = blocksOf(asNoted);
   return [...blocksOf(wanted)].every((block) => known.has(block));
@@ -65,7 +65,7 @@ function blocksOf({ spec }: NetworkPolicy): ReadonlySet<string> {
   return new Set(peers.flatMap((peer) => ('ipBlock' in peer ? [peer.ipBlock.cidr] : [])));
 }
 
-/** The API server leaves an empty list out. */
+/** Whether the specs are equal. The API server omits empty lists. */
 function saysTheSame({ spec }: ObservedPolicy, wanted: NetworkPolicy): boolean {
   const { egress = [], ...rest } = spec;
   return isDeepStrictEqual({ ...rest, egress }, { ...wanted.spec });
@@ -97,11 +97,11 @@ function widenedBy({ namespace, pods, asNoted, policies }: EgressOf): readonly C
 export interface EgressOf {
   readonly namespace: string;
   readonly pods: readonly SeenPod[];
-  /** As svc netpol would write them, with the addresses that DNS gives here. */
+  /** As svc netpol would write them, with the addresses that DNS returns here. */
   readonly wanted: readonly NetworkPolicy[];
-  /** The same with the addresses that the policies themselves name for each host. */
+  /** The same with the addresses that the existing policies note for each host. */
   readonly asNoted: readonly NetworkPolicy[];
-  /** All of the namespace, whoever made them. */
+  /** All policies of the namespace, whoever created them. */
   readonly policies: readonly KnownPolicy[];
 }
 
@@ -133,7 +133,7 @@ export const egressOf = shared(async (context): Promise<readonly EgressOf[]> => 
 type Policies = ReadonlyMap<string, readonly KnownPolicy[]>;
 type Gather = (namespace: string, wanted: Wanted) => Promise<Pick<EgressOf, 'wanted' | 'asNoted'>>;
 
-/** Facts shared by namespaces are read once: the clock stands still. */
+/** Facts shared by namespaces are read only once, because the clock stands still. */
 async function gatherer(context: CheckContext, policiesIn: Policies): Promise<Gather> {
   const client = await context.cluster();
   const now = () => 0;
@@ -156,7 +156,7 @@ async function gatherer(context: CheckContext, policiesIn: Policies): Promise<Ga
   };
 }
 
-/** By namespace, as the policies there name them. */
+/** Addresses by namespace and host, as noted by the policies there. */
 function notedNames(policiesIn: Policies): NameBook {
   const noted = new Map(
     [...policiesIn].map(([namespace, policies]) => [

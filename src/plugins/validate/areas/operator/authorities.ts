@@ -27,13 +27,13 @@ export const authoritiesExist: Check = {
   },
 };
 
-/** A key of a ConfigMap, and who wants it. */
+/** A key of a ConfigMap, and what needs it. */
 interface Wanted {
   readonly namespace: string;
   readonly configMap: string;
   readonly key: string;
   readonly by: string;
-  /** A pod that is there mounts it. */
+  /** Whether an existing pod mounts it. */
   readonly mounted: boolean;
 }
 
@@ -41,7 +41,7 @@ const itemOf = ({ namespace, configMap, key }: Wanted): string => `${namespace}/
 
 const ours: readonly string[] = [volumeNames.certificates, volumeNames.storeCertificates];
 
-/** None of these volumes is optional. */
+/** The keys that a pod mounts; none of these volumes is optional. */
 function mounted({ namespace, key: pod, pod: { spec } }: SeenPod): readonly Wanted[] {
   const volumes = spec.volumes?.filter(({ name }) => ours.includes(name)) ?? [];
   return volumes.flatMap(({ configMap: { name: configMap = '', items = [] } = {} }) =>
@@ -51,14 +51,14 @@ function mounted({ namespace, key: pod, pod: { spec } }: SeenPod): readonly Want
   );
 }
 
-/** Of pods that it selects later. */
+/** The key that pods will mount when a ServiceConfig selects them. */
 function named({ namespace, name, spec: { proxy } }: KnownServiceConfig): readonly Wanted[] {
   const authorities = namedAuthorities(proxy?.storeCA ?? '');
   const by = `the ServiceConfig ${namespace}/${name}`;
   return authorities === undefined ? [] : [{ namespace, ...authorities, by, mounted: false }];
 }
 
-/** The keys of each, by `namespace/name`. */
+/** Keys of each ConfigMap, by `namespace/name`. */
 type KeysOf = ReadonlyMap<string, readonly string[]>;
 
 interface ConfigMapObject extends KubeObject {
@@ -66,7 +66,7 @@ interface ConfigMapObject extends KubeObject {
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-/** Those of these names in all namespaces: a role can be limited to names, and one list is enough for each of them. */
+/** Lists each name once in all namespaces, because a role can be limited to names. */
 async function configMapsOf(context: CheckContext, names: ReadonlySet<string>): Promise<KeysOf> {
   const keep = ({ metadata, data = {}, binaryData = {} }: ConfigMapObject) => {
     const key = `${metadata.namespace}/${metadata.name}`;
@@ -80,7 +80,7 @@ async function configMapsOf(context: CheckContext, names: ReadonlySet<string>): 
   return new Map(lists.flatMap((list) => list ?? []));
 }
 
-/** @param all want the same item */
+/** @param all users of the same item */
 function problemOf(all: readonly Wanted[], keysOf: KeysOf): readonly CheckFailure[] {
   const [first] = all;
   if (first === undefined) return [];

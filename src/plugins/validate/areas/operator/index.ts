@@ -235,7 +235,7 @@ function problemOf(wanted: CustomResourceDefinition, found: Definition | undefin
   return [{ subject, message: 'Its schema is that of another version of svc.', level: 'warning' }];
 }
 
-/** The API server leaves out what is empty. */
+/** Removes empty members, as the API server does. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
@@ -252,7 +252,7 @@ interface Conditioned {
   readonly status: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 }
 
-/** The operator's errors for a custom resource; a warning if it has not evaluated it yet. */
+/** The operator's errors for a custom resource; a warning if the operator has not evaluated the resource yet. */
 function conditionFailures(
   { namespace, name, generation, status }: Conditioned,
   types: readonly string[],
@@ -263,7 +263,7 @@ function conditionFailures(
     return [
       { subject, message: 'The operator has not looked at it since it was changed.', level: 'warning' },
     ];
-  // the first condition that is false explains the others
+  // the first false condition explains the others
   const broken = types
     .flatMap((type) => conditions.filter((one) => one.type === type))
     .find(({ status: state }) => state !== 'True');

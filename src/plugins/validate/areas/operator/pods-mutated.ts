@@ -43,7 +43,7 @@ function problemOf(tried: Tried): string | undefined {
   }
 }
 
-/** Each costs one review. */
+/** Limit of tried ServiceConfigs: each costs one review. */
 const most = 50;
 
 export const configuredPodMutated: Check = {
@@ -70,11 +70,11 @@ const isTried = ({ spec }: KnownServiceConfig) => (spec.selector.matchExpression
 
 interface TriedConfig {
   readonly failure?: CheckFailure;
-  /** Why it could not be tried: a quota or another policy in that namespace. */
+  /** Why the trial was impossible: a quota or another policy in the namespace. */
   readonly obstacle?: NotEvaluated;
 }
 
-/** A pod that lacks required settings is refused, which protects, too. */
+/** A pod that lacks required settings is refused, which counts as protection. */
 async function tried(
   context: CheckContext,
   { namespace, name, spec }: KnownServiceConfig,
@@ -95,7 +95,7 @@ async function tried(
 
 const namespace = 'default';
 
-/** What becomes of a pod that asks for protection by its annotations. @throws NotEvaluated */
+/** The result for a pod that asks for protection by annotations. @throws NotEvaluated */
 export const annotatedPod = shared((context) =>
   tryPod(context, {
     namespace,
@@ -108,16 +108,16 @@ export const annotatedPod = shared((context) =>
   }),
 );
 
-/** What became of a pod that was created in a dry run. */
+/** The result of creating a pod in a dry run. */
 type Tried =
   | { readonly kind: 'protected' }
-  /** It would have started without the wrapper. */
+  /** The pod would have started without the wrapper. */
   | { readonly kind: 'bare' }
-  /** The operator refused it. */
+  /** The operator refused the pod. */
   | { readonly kind: 'refused'; readonly because: string }
   /** The API server does not trust the webhook's certificate. */
   | { readonly kind: 'untrusted'; readonly because: string }
-  /** It gets no answer from the webhook. */
+  /** The API server gets no answer from the webhook. */
   | { readonly kind: 'unanswered'; readonly because: string };
 
 export interface Trial {
@@ -131,8 +131,8 @@ export interface Trial {
 const timeoutMs = 35_000;
 
 /**
- * Has the API server admit a pod without creating it.
- * @throws NotEvaluated where that is not allowed, or somebody else refuses the pod
+ * Lets the API server admit a pod in a dry run, which does not create it.
+ * @throws NotEvaluated if that is not allowed, or another admission refuses the pod
  */
 async function tryPod(context: CheckContext, trial: Trial): Promise<Tried> {
   const path = `/api/v1/namespaces/${encodeURIComponent(trial.namespace)}/pods`;
@@ -160,7 +160,7 @@ function refusal(error: KubeError, namespace: string): Tried {
   return { kind: /x509|certificate/.test(message) ? 'untrusted' : 'unanswered', because };
 }
 
-/** Admitted at every Pod Security level, and within quotas that want requests and limits. */
+/** Passes every Pod Security level, and quotas that require requests and limits. */
 function podFor({ labels = {}, annotations = {}, containers = ['application'] }: Trial): object {
   return {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'svc-validate-', labels, annotations } },

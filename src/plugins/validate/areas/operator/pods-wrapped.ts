@@ -110,7 +110,7 @@ export const tokenAudience: Check = {
   },
 };
 
-/** Containers of ours that log in at the secrets server. */
+/** Containers that log in at the secrets server: wrapped ones and proxies. */
 function showing(pod: Pod): readonly Container[] {
   const { initContainers = [], containers } = pod.spec;
   const proxies = [...initContainers, ...containers].filter(({ name }) => name === proxyName);
@@ -130,7 +130,8 @@ const opens = (audience: string | undefined, audiences: readonly string[]): bool
 const usualAudiences = ['https://kubernetes.default.svc', 'https://kubernetes.default.svc.cluster.local'];
 
 /**
- * The API server's audience is its issuer unless --api-audiences says otherwise; if that is unknown, the usual ones.
+ * The API server's audience is its issuer unless --api-audiences says otherwise; the usual ones if the issuer is
+ * unknown.
  */
 async function audiencesOfApiServer(context: CheckContext): Promise<readonly string[]> {
   try {

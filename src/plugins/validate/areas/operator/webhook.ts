@@ -107,7 +107,7 @@ function narrowed({ name, objectSelector = {}, matchConditions = [] }: SeenWebho
   ];
 }
 
-/** The one is asked about pods of all namespaces, the other about those of labelled ones. */
+/** Namespaces that an entry skips: one entry must cover all namespaces, the other the labelled ones. */
 function passedOver(entry: SeenWebhook, namespaces: readonly KnownNamespace[]): readonly CheckFailure[] {
   const concerned = namespaces.filter(
     ({ labels }) => entry.name !== entryNames.namespace || isLabelled(labels),
@@ -130,7 +130,7 @@ const tooWide =
 const annotated =
   "has(object.metadata.annotations) && object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))";
 
-/** One for pods with annotations of ours, one for the other pods of namespaces of protected workloads. */
+/** One entry for pods with svc annotations, one for the other pods in namespaces of protected workloads. */
 const entryNames = { annotated: 'annotated.svc.io', namespace: 'namespace.svc.io' } as const;
 
 /** The conditions under which the API server asks, as the chart writes them. */
@@ -140,7 +140,7 @@ const expectedConditions: Readonly<Record<string, string>> = {
     "!has(object.metadata.annotations) || !object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))",
 };
 
-/** An authority of the operator's own is replaced when two thirds of its life are over. */
+/** The operator replaces its own authority long before, after two thirds of its lifetime. */
 const nearShare = 1 / 10;
 
 export const webhookBundle: Check = {
@@ -159,7 +159,7 @@ export const webhookBundle: Check = {
       return failed({ subject: 'svc-operator', message: `${tried.because}.` }, ...failures);
     if (tried.kind === 'unanswered' && failures.length === 0)
       return skipped('The webhook does not answer, so that it shows no certificate');
-    // the webhook was not called, or failurePolicy Ignore hid that the certificate is a different one
+    // the webhook was not called, or failurePolicy Ignore hid a wrong certificate
     if (tried.kind === 'bare')
       return verdictOnPart(
         failures,
@@ -182,7 +182,7 @@ function problemOf({ name, clientConfig = {} }: SeenWebhook, now: number): reado
   return [{ subject: name, message: `Its CA bundle expires at ${end}.`, level: 'warning' }];
 }
 
-/** Undefined if one cannot be read: the API server would then accept none of them. */
+/** Undefined if any certificate cannot be read: then the API server would accept none. */
 function certificatesOf(caBundle: string): readonly X509Certificate[] | undefined {
   try {
     return certificatesIn(Buffer.from(caBundle, 'base64').toString()).map((pem) => new X509Certificate(pem));
@@ -213,14 +213,14 @@ interface SeenWebhook {
   readonly timeoutSeconds?: number;
 }
 
-/** Entries of the operator's configuration; undefined where there is none. @throws NotEvaluated */
+/** Entries of the operator's configuration; undefined if there is none. @throws NotEvaluated */
 export const webhooksOf = shared(async (context): Promise<readonly SeenWebhook[] | undefined> => {
   const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${operatorName}`;
   const found = await getObject<{ readonly webhooks?: readonly SeenWebhook[] }>(context, path);
   return found && (found.webhooks ?? []);
 });
 
-/** For checks of the entries themselves. @throws Skipped where there is none */
+/** For checks of the entries themselves. @throws Skipped if there is none */
 export function assertConfigured(
   webhooks: readonly SeenWebhook[] | undefined,
 ): asserts webhooks is readonly SeenWebhook[] {

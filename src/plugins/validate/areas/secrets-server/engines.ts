@@ -24,14 +24,14 @@ export interface KvPlaces {
   readonly failures: readonly CheckFailure[];
 }
 
-/** @throws NothingNamed where the settings name no paths for a wrapper */
+/** @throws NothingNamed if the settings name no paths for a wrapper */
 async function namedPlaces(context: CheckContext): Promise<KvPlaces> {
   if (context.config.secretPaths === undefined || !forWrapper(context.config))
     throw new NothingNamed('skipped', 'No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
   return kvPlaces(context);
 }
 
-/** Where the paths of the settings are, as the login sees it. */
+/** Mounts of the settings' paths, as far as the login may see them. */
 export const kvPlaces = shared(async (context): Promise<KvPlaces> => {
   const session = await (await context.vault()).workload();
   const places: KvPlace[] = [];
@@ -61,7 +61,7 @@ export const kvReadable = vaultCheck(
   },
 );
 
-/** The response is a secret: it is not examined. */
+/** The response contains a secret and is not examined. */
 async function lookAt(
   session: VaultSession,
   { given, readPath }: KvPlace,
@@ -92,18 +92,18 @@ export const kvVersion = vaultCheck(
   },
 );
 
-/** A KV path of the settings, at the secrets server. */
+/** A KV path of the settings, resolved at the secrets server. */
 interface KvPlace {
-  /** As it was given. */
+  /** As given. */
   readonly given: string;
-  /** Without slashes at its ends. */
+  /** Without leading or trailing slashes. */
   readonly mount: string;
   readonly version: 1 | 2;
-  /** Where a value is read, not encoded: `secret/data/app`. */
+  /** API path of the value, not encoded: `secret/data/app`. */
   readonly readPath: string;
 }
 
-/** @returns what is wrong instead, where the server has no such store or the login may do nothing there */
+/** @returns the error if the server has no such store, or the login has no permission there */
 async function kvPlace(session: VaultSession, given: string, signal: AbortSignal): Promise<KvPlace | string> {
   const segments = segmentsOf(given);
   const query: VaultQuery = mountRequest(segments);
@@ -151,7 +151,7 @@ interface Tried {
 
 const findingOf = ({ subject, message }: Tried) => ({ subject, message });
 
-/** A refusal here is the finding. @throws VaultError where it is sealed or away */
+/** A refusal is a finding here. @throws VaultError if the server is sealed or away */
 async function tried(
   session: VaultSession,
   query: VaultQuery,

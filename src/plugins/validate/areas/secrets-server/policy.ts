@@ -55,7 +55,7 @@ function beyond({ path, wanted, has }: Granted): readonly CheckFailure[] {
   return more.length === 0 ? [] : [{ subject: path, message: `It permits ${more.join(', ')}.` }];
 }
 
-/** A root token would be reported for every path. */
+/** Reports a root token once instead of for every path. */
 function collected(failures: readonly CheckFailure[]): readonly CheckFailure[] {
   if (!failures.every(({ message }) => message === 'It permits root.')) return failures;
   return failures.length === 0
@@ -63,7 +63,7 @@ function collected(failures: readonly CheckFailure[]): readonly CheckFailure[] {
     : [{ subject: 'token', message: 'It is a token of root: everything is permitted.' }];
 }
 
-/** What the login may do on a path, beside what it is to be allowed. */
+/** The login's capabilities on a path, and those that it should have. */
 interface Granted {
   readonly path: string;
   readonly wanted: readonly string[];
@@ -82,7 +82,7 @@ const granted = shared(async (context): Promise<readonly Granted[]> => {
   }));
 });
 
-/** By path, not encoded; an empty list where nothing is to be allowed. */
+/** Required capabilities by path, not encoded; empty where nothing may be allowed. */
 async function wantedOf(context: CheckContext): Promise<ReadonlyMap<string, readonly string[]>> {
   const { config } = context;
   const wanted = new Map<string, readonly string[]>(administration.map((path) => [path, []]));
@@ -148,7 +148,7 @@ const namespaces = 'bound_service_account_namespaces';
 
 const isFilled = (bound: unknown): bound is readonly unknown[] => Array.isArray(bound) && bound.length > 0;
 
-/** A role of another auth method has no service accounts, which must not count as bound. */
+/** A role of another auth method has no service accounts; their absence must not count as bound. */
 function unbound(
   subject: string,
   data: Readonly<Record<string, unknown>>,

@@ -57,7 +57,7 @@ export interface SealStatus {
 
 const query = { method: 'GET', path: 'sys/seal-status' } as const;
 
-/** Needs no token, whatever state the server is in. @throws VaultError */
+/** Needs no token in any state of the server. @throws VaultError */
 export const sealStatus = shared(async (context): Promise<SealStatus> => {
   const { anonymous } = await context.vault();
   const answer = await anonymous.ask(query, context.signal);
@@ -155,10 +155,10 @@ export const login = vaultCheck(
 
 type Whose = Pick<ValidateConfig, 'identity' | 'secretPaths'>;
 
-/** Whether the login is to have the policy of a proxy. */
+/** Whether the login should have the policy of a proxy. */
 export const forProxy = (config: Whose): boolean => identityOf(config) !== 'wrapper';
 
-/** Whether the login is to have the policy of a wrapper. */
+/** Whether the login should have the policy of a wrapper. */
 export const forWrapper = (config: Whose): boolean => identityOf(config) !== 'proxy';
 
 function identityOf({ identity, secretPaths }: Whose): 'proxy' | 'wrapper' | 'both' {
@@ -169,7 +169,7 @@ const capabilities = { GET: 'read', LIST: 'list', POST: 'update', PUT: 'update',
 
 /**
  * Resolves with a success or a 404.
- * @throws NotEvaluated naming the capability that is missing; VaultError for what else is no success
+ * @throws NotEvaluated naming the missing capability; VaultError for any other failure
  */
 export async function ask(
   session: VaultSession,
