@@ -69,7 +69,10 @@ export default class Validate extends CheckCommand {
   }
 }
 
-/** The components whose variables, and sections of the configuration file, are checked. Loaded by the checks that need them. */
+/**
+ * The components whose variables and sections of the configuration file are checked; loaded by the checks that need
+ * them.
+ */
 async function components(): Promise<readonly ComponentRules[]> {
   const [proxySettings, proxyRules, operator, agent, wrapper, netpol, store, common] = await Promise.all([
     import('../plugins/proxy/settings.ts'),

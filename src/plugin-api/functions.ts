@@ -12,25 +12,25 @@ import type { ResolvedVaultSettings } from '../runtime/vault/settings.ts';
 export interface VaultConnectionOptions {
   /** Default: warnings as text on standard error. */
   readonly log?: Logger;
-  /** Where its condition `vault` says whether a token can be had. */
+  /** Its condition `vault` shows whether there is a valid token. */
   readonly health?: Health;
 }
 
-/** Logged in at the key server; the token is renewed, or another one fetched, until `close`. */
+/** A login at the key server; the token is renewed or replaced until `close`. */
 export interface VaultConnection {
   /**
-   * Repeats what may be repeated, for 8 s at most.
-   * @returns the parsed body of a 2xx
-   * @throws SvcError that says what the server refused, or that it cannot be reached; the signal's reason when aborted
+   * Retries requests that may be repeated, for at most 8 s.
+   * @returns the parsed body of a 2xx response
+   * @throws SvcError if the server refuses or cannot be reached; the signal's reason when aborted
    */
   request(request: VaultRequest): Promise<unknown>;
   close(): Promise<void>;
 }
 
 /**
- * Resolves after the first attempt to log in; where it failed, others follow by themselves.
- * @param settings what `vaultSettings` were resolved to, under `vaultRules`
- * @throws SvcError (exit 78) where TLS files cannot be used
+ * Resolves after the first attempt to log in; after a failure, attempts continue in the background.
+ * @param settings resolved `vaultSettings` that passed `vaultRules`
+ * @throws SvcError (exit 78) if TLS files cannot be used
  */
 export async function connectVault(
   settings: ResolvedVaultSettings,
@@ -55,9 +55,9 @@ async function warnings(): Promise<Logger> {
 }
 
 /**
- * A client of the API server of `KUBECONFIG`, else of the pod that this runs in, else of `~/.kube/config`.
- * @returns undefined where there is none of them
- * @throws SvcError (exit 78) when a kubeconfig cannot be used
+ * A client of the API server from `KUBECONFIG`, else of the pod that this runs in, else from `~/.kube/config`.
+ * @returns undefined if there is none of these
+ * @throws SvcError (exit 78) if a kubeconfig cannot be used
  */
 export async function connectCluster(
   env: Readonly<Record<string, string | undefined>>,
@@ -67,10 +67,10 @@ export async function connectCluster(
 }
 
 /**
- * The settings of a command that is no component, as `svc run` reads those of one: flag before variable before file
- * before default. Secret ones are kept out of every log from then on.
- * @param owner its name, which is also its section of the file; its settings, and what they need from each other
- * @throws SvcError CONFIG_INVALID (exit 78) that names every error at once
+ * The settings of a command that is not a component, read as `svc run` reads a component's: flag before variable before
+ * file before default. Secret values are redacted from every log from then on.
+ * @param owner the command's name, which is also its section of the file, its settings, and rules across settings
+ * @throws SvcError CONFIG_INVALID (exit 78) that lists every error
  */
 export async function readSettings<S extends Settings>(
   owner: Pick<Component<S>, 'name' | 'settings' | 'check'>,
@@ -81,8 +81,8 @@ export async function readSettings<S extends Settings>(
 }
 
 /**
- * The command that runs a component; the default export of `commands/run/<name>`. It has a flag for each setting, the
- * common ones and `--config`, and ends with the component's exit status.
+ * The command that runs a component, to be the default export of `commands/run/<name>`. It has a flag for each setting,
+ * the common flags and `--config`, and ends with the component's exit status.
  */
 export const componentCommand: <S extends Settings>(options: ComponentCommandOptions<S>) => Command.Class =
   make;

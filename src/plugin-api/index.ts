@@ -1,6 +1,6 @@
 /**
- * The public API for plugins of svc: `import … from 'svc/plugin'`. Nothing else of svc may be imported.
- * `types/plugin.d.ts` is generated from here. Importing it is cheap: what is heavy loads when it is called.
+ * The public API for plugins of svc: `import … from 'svc/plugin'`. Plugins may import nothing else of svc.
+ * `types/plugin.d.ts` is generated from this file. Importing it is cheap: heavy parts load when they are called.
  */
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';

@@ -22,7 +22,7 @@ interface DemoResponse {
   readonly body: unknown;
 }
 
-/** The demo's response from the current store. `named` are further keys to show. */
+/** The demo's response from the current store. @param named further keys to show */
 function responseTo(path: string, store: Store, named: readonly string[]): DemoResponse {
   switch (path) {
     case '/':
@@ -58,7 +58,7 @@ const shownCharacters = 2;
 const hiddenUpTo = 8;
 const covered = '****';
 
-/** The first and last two characters of a value of more than eight; nothing is said of its length. */
+/** The first and last two characters of a value of more than eight, without its length. */
 export function mask(value: string): string {
   if (value === '') return '';
   const characters = [...value];

@@ -1,7 +1,7 @@
 /**
- * Serves what a program gets from the secrets SDK: names, the way of delivery, and masked values.
- * PORT (8080) and HOST (all interfaces) say where. DEMO_KEYS, names separated by commas, are shown besides the
- * store's own; without the wrapper they are all that can be listed.
+ * Serves what a program gets from the secrets SDK: names, the way of delivery, and masked values. Listens on PORT
+ * (default 8080) and HOST (default: all interfaces). DEMO_KEYS, names separated by commas, are shown in addition to the
+ * store's own; without the wrapper only they can be listed.
  */
 import type { AddressInfo } from 'node:net';
 import { exitStatus } from '../core/errors.ts';
@@ -36,7 +36,7 @@ function serve(store: Store): void {
     setTimeout(() => server.closeAllConnections(), shutdownMs).unref();
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
-  // Secrets were renewed, which the next read sees by itself.
+  // Only logged: the next read returns the renewed secrets without any further action.
   process.on('SIGHUP', () => console.log('demo: secrets were renewed'));
 }
 

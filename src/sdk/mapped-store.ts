@@ -10,11 +10,11 @@ import type { Store } from './store.ts';
 
 export interface MappedRegion {
   readonly bytes: Uint8Array;
-  /** Repeat calls are harmless; buffers over the memory are empty afterwards. */
+  /** May be called repeatedly; buffers over the memory are empty afterwards. */
   unmap(): void;
 }
 
-/** A store over mapped secret memory, open until it is closed. */
+/** A store over mapped secret memory. */
 export class MappedStore implements Store {
   readonly #mapping: MappedRegion;
   readonly #environment: ProcessEnvironment;
@@ -57,7 +57,7 @@ export class MappedStore implements Store {
   }
 }
 
-/** Reads a region whose writer may put another generation in force at any moment. */
+/** Reads a region whose writer may switch to another generation at any moment. */
 class RegionReader {
   readonly #region: Uint8Array;
   #generation: Generation;
@@ -76,7 +76,7 @@ class RegionReader {
     return this.#current().has(key);
   }
 
-  /** The value's bytes in place. */
+  /** A view of the value's bytes. */
   view(key: string): Uint8Array | undefined {
     const range = this.#current().get(key);
     return range && this.#region.subarray(range.start, range.end);
@@ -86,7 +86,7 @@ class RegionReader {
     for (;;) {
       const view = this.view(key);
       if (!view) return undefined;
-      // A decoder looks twice at its input, which must not change meanwhile.
+      // Copied, because a decoder reads its input twice and the input must not change in between.
       const copy = Buffer.from(view);
       const text = isOutdated(this.#region, this.#generation) ? undefined : copy.toString('utf8');
       copy.fill(0);
@@ -112,13 +112,13 @@ function readIndex(region: Uint8Array): [Generation, Map<string, ValueRange>] {
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** '' for a variable that is not set, and for what process.env inherits from Object. */
+/** '' for a variable that is not set, and for members that process.env inherits from Object. */
 export function variableOf(environment: ProcessEnvironment, key: string): string {
   const value: unknown = environment[key];
   return typeof value === 'string' ? value : '';
 }
 
-/** The value, unless it is empty. */
+/** The value. @throws Error if it is empty */
 export function required(key: string, value: string): string {
   if (value === '') throw new Error(`svc-sdk: secret "${key}" not found`);
   return value;

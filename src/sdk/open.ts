@@ -24,8 +24,8 @@ const raiseLimit = 'Raise the memory-lock limit (ulimit -l): secret pages count 
 const largestDescriptor = 0x7fffffff;
 
 /**
- * Opens the secrets that svc-wrapper has handed over, once a process: the descriptor is closed after mapping.
- * Without `SVC_SECRET_FD`, or on another system than Linux, the store is a nil one that reads the environment.
+ * Opens the secrets that svc-wrapper has handed over, once per process: the descriptor is closed after mapping.
+ * Without `SVC_SECRET_FD`, or on systems other than Linux, returns a nil store, which reads the environment.
  * @throws SvcError SECRET_FD_INVALID when the variable is not a descriptor number, SECRET_FD_UNUSABLE when the
  *   descriptor is not open, not secret memory or cannot be mapped
  */
@@ -39,7 +39,7 @@ export function open(options: OpenOptions = {}): Store {
   return store;
 }
 
-/** What a program has that was not started under the wrapper: the environment. */
+/** The store of a program that was not started under the wrapper: reads the environment. */
 function nilStore(environment: ProcessEnvironment): Store {
   return {
     state: 'nil',
@@ -77,7 +77,7 @@ function map(descriptor: number): MappedRegion {
   }
 }
 
-/** The next step stands in the message too: a program prints no more of an error than that. */
+/** The next step is part of the message as well, because programs usually print only an error's message. */
 function failure(code: string, what: string, nextStep: string, cause?: unknown): SvcError {
   return new SvcError(code, `${what}. ${nextStep}`, { nextStep, exitStatus: exitStatus.config, cause });
 }
