@@ -1,6 +1,6 @@
 /*
- * The health endpoints, in a process of their own that holds no secret and may do little more than read, write and
- * accept. It sends responses that the last worker left, with svc-init's own figures put in.
+ * The health endpoints, in a separate process that holds no secret and may do little more than read, write and accept.
+ * It sends the responses left by the last worker, with svc-init's own figures filled in.
  */
 #ifndef SVC_INIT_HEALTH_H
 #define SVC_INIT_HEALTH_H
@@ -21,10 +21,10 @@
 
 enum { PAGES_MOST = 32768, CONNECTIONS = 32, REQUEST_MOST = 8192, REQUEST_MS = 5000, FIGURE_WIDTH = 16 };
 
-/* ALIVE_FAILED is for a worker that has failed since. */
+/* ALIVE_FAILED: /healthz after a failed worker. */
 enum page { ALIVE, ALIVE_FAILED, READY, RESTARTING, ENDED, METRICS, NOT_FOUND, NOT_ALLOWED, BAD, TOO_LONG, PAGE_COUNT };
 
-/* As a worker lays them out: where the text of each ends, and the texts. */
+/* As written by a worker: the end of each page's text, then the texts. */
 struct pages {
 	uint32_t end[PAGE_COUNT];
 	char text[PAGES_MOST];
@@ -38,9 +38,9 @@ enum figure {
 	LOCKED,
 	UNLOCKED,
 	FIGURE_COUNT
-}; /* beyond: the token's seconds */
+}; /* any further digit stands for the token's remaining seconds */
 
-/* Shared with the health process, which only reads it. A worker's pages are written beside those in force. */
+/* Shared with the health process, which only reads it. New pages are written to the slot that is not current. */
 struct shown {
 	_Atomic uint64_t figures[FIGURE_COUNT];
 	_Atomic uint32_t current, restarting, failing;
@@ -50,7 +50,7 @@ struct shown {
 
 static struct shown *shown;
 
-/* Copies a page; a 1 byte and the digit of a figure begin a place of fixed width for it. */
+/* Copies a page and fills in figures: a byte 1 and the figure's digit mark a placeholder of fixed width. */
 static size_t fill_in(enum page page, char *to)
 {
 	const struct pages *pages = &shown->pages[shown->current & 1];
@@ -96,7 +96,7 @@ static enum page page_for(const char *line, size_t length)
 	return !alive ? METRICS : shown->failing ? ALIVE_FAILED : ALIVE;
 }
 
-/* Writes the response to a request, in PAGES_MOST bytes; 0 where its head is not complete yet. */
+/* Writes the response to a request, at most PAGES_MOST bytes; 0 while the request's head is incomplete. */
 static size_t respond(const char *request, size_t length, char *to)
 {
 	const char *end = memmem(request, length, "\r\n\r\n", 4), *line_end = memmem(request, length, "\r\n", 2);
@@ -114,7 +114,7 @@ struct connection {
 	size_t length;
 };
 
-/* Apart from their requests, whose pages are only touched when one comes. */
+/* Separate from the requests, whose memory pages are touched only when a request comes. */
 static struct connection connections[CONNECTIONS];
 static char requests[CONNECTIONS][REQUEST_MOST];
 
@@ -136,13 +136,13 @@ static void read_request(struct connection *one)
 	size_t size = got > 0 ? respond(request, one->length, answer) : 0;
 	if (got > 0 && size == 0)
 		return;
-	/* a new connection's buffer takes every answer; one that it does not take is cut */
+	/* a new connection's send buffer has room for every answer; otherwise the answer is cut */
 	if (size > 0 && write(one->descriptor, answer, size) >= 0)
 		shutdown(one->descriptor, SHUT_WR);
 	end_connection(one);
 }
 
-/* The oldest gives way: connections that say nothing must not keep probes out. */
+/* Replaces the oldest connection if all are taken: silent connections must not keep probes out. */
 static void accept_connection(int listener)
 {
 	struct connection *oldest = connections;
@@ -165,7 +165,7 @@ static void accept_connection(int listener)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Any other call ends the process, which svc-init then replaces. Without seccomp in the kernel there is no filter. */
+/* Any other system call ends the process, which svc-init restarts. A kernel without seccomp has no filter. */
 static void confine(void)
 {
 	static struct sock_filter program[] = {

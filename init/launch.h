@@ -1,4 +1,4 @@
-/* Starting programs: the application from a region that a worker laid out, and workers. */
+/* Starts programs: the application, from a region written by the wrapper or a worker, and workers. */
 #ifndef SVC_INIT_LAUNCH_H
 #define SVC_INIT_LAUNCH_H
 
@@ -18,7 +18,7 @@ enum { LAST_SIGNAL = 64 };
 
 /*
  * A launch region: offsets of the program's file, of argc arguments, 0, of envc variables, 0, as 64-bit numbers; then
- * the strings. It lies in secret memory where the kernel has that, and is mapped only until the program runs.
+ * the strings. It lies in secret memory if the kernel has that, and is mapped only until the program runs.
  */
 struct launch {
 	int region, shared, shared_number; /* descriptors; -1: none */
@@ -29,7 +29,7 @@ struct strings {
 	char *file, **argv, **envp;
 };
 
-/* Makes addresses of the offsets; false for a region that is not as it should be. */
+/* Turns the offsets into addresses; false for an invalid region. */
 static bool relocate(char *region, uint64_t length, uint64_t argc, uint64_t envc, struct strings *strings)
 {
 	uint64_t *words = (uint64_t *)(void *)region, most = length / sizeof(*words);
@@ -48,7 +48,7 @@ static bool relocate(char *region, uint64_t length, uint64_t argc, uint64_t envc
 	return true;
 }
 
-/* As sigaction(), which keeps some real-time signals for the C library: musl 32 to 34. */
+/* Unlike sigaction(), reaches the real-time signals that the C library reserves: in musl 32 to 34. */
 static void set_action(int number, void (*handler)(int))
 {
 	struct {
@@ -61,7 +61,7 @@ static void set_action(int number, void (*handler)(int))
 	syscall(SYS_rt_sigaction, number, &action, NULL, sizeof(action.mask));
 }
 
-/* A child as programs expect to be started: default signals, none blocked, only wanted descriptors, ended with us. */
+/* Gives a child default signal actions and no blocked signals, and makes it end with its parent. */
 static void become_child(pid_t parent)
 {
 	sigset_t none;
@@ -96,7 +96,7 @@ refused:;
 	_exit(127);
 }
 
-/* Forks and waits until the program runs. Its process id, or the negated errno of what failed. */
+/* Forks and waits until the program runs. Returns its process id, or the negated errno of the failure. */
 static pid_t start_strings(const struct launch *launch, const struct strings *strings)
 {
 	int pipe_ends[2], reason = 0;
@@ -136,7 +136,7 @@ static pid_t start_application(const struct launch *launch)
 	return pid;
 }
 
-/* Of this process, opened before it protects itself: after that, the file is root's. */
+/* This process's oom_score_adj, opened before it protects itself: afterwards the file belongs to root. */
 static int oom_score = -1;
 
 static bool set_oom_score(const char *score, size_t length)
@@ -144,7 +144,7 @@ static bool set_oom_score(const char *score, size_t length)
 	return write(oom_score, score, length) == (ssize_t)length;
 }
 
-/* The kernel takes a worker first when memory is short: the application is to live. A child inherits the score. */
+/* If memory is short, the kernel should kill a worker rather than the application. A child inherits the score. */
 static pid_t fork_worker(void)
 {
 	char own[8];
@@ -158,9 +158,9 @@ static pid_t fork_worker(void)
 }
 
 /*
- * A copy of the program loader that its user may execute but not read. The kernel makes what is started from such a
- * file not dumpable before its first instruction, so that no process of the same user gets hold of a worker while it
- * starts. Nobody else can reach the copy, to change its mode. -1 where that cannot be had.
+ * A copy of the program loader that its user may execute but not read. The kernel makes a process started from such a
+ * file not dumpable before its first instruction, so that no process of the same user gets access to a worker while it
+ * starts. No other process can reach the copy to change its mode. -1 on failure.
  */
 static int seal_loader(const char *path)
 {
@@ -179,7 +179,7 @@ static int seal_loader(const char *path)
 	return whole ? copy : -1;
 }
 
-/* Root may read any file; without these capabilities, which execve gives back, it may not. */
+/* Root can read any file, and thus the sealed loader, unless it lacks these capabilities. execve restores them. */
 static bool drop_reading(void)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -200,8 +200,8 @@ static void execute_sealed(int loader, char **argv)
 enum { WORKER_SOCKET = 3 };
 
 /*
- * The worker's end of the socket pair is descriptor 3; it has no input, and a group of its own.
- * argv: the loader that its program is linked with, the program, its arguments.
+ * A worker has descriptor 3 as its end of the socket pair, no input, and a process group of its own.
+ * argv: the loader of the program, the program, its arguments.
  */
 static pid_t start_worker(char **argv, int socket)
 {
@@ -212,7 +212,7 @@ static pid_t start_worker(char **argv, int socket)
 	setpgid(0, 0);
 	become_child(parent);
 	int input = open("/dev/null", O_RDWR | O_CLOEXEC), nothing[2] = { -1, -1 };
-	if (input < 0 && pipe2(nothing, O_CLOEXEC) == 0) { /* Node needs one */
+	if (input < 0 && pipe2(nothing, O_CLOEXEC) == 0) { /* Node needs an input: an empty pipe */
 		input = nothing[0];
 		close(nothing[1]);
 	}

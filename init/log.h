@@ -1,4 +1,4 @@
-/* Lines as the wrapper logs them, without memory of their own: names and numbers only. */
+/* Log lines like the wrapper's, without allocating memory: names and numbers only. */
 #ifndef SVC_INIT_LOG_H
 #define SVC_INIT_LOG_H
 
@@ -28,7 +28,7 @@ static const char *signal_name(int number)
 	return number > 0 && number < 32 ? names[number] : "RT";
 }
 
-/* `,"pid":1` becomes ` pid=1`: outside of values. */
+/* `,"pid":1` becomes ` pid=1`; values stay unchanged. */
 static void to_text(char *fields)
 {
 	char *to = fields;
@@ -47,8 +47,8 @@ static void to_text(char *fields)
 }
 
 /*
- * One line; `fields` is `,"name":value` and so on, as JSON has it. A pipe that nobody reads costs the line, and a tenth
- * of a second once.
+ * Logs one line; `fields` is `,"name":value` and so on, in JSON. With a pipe that nobody reads the line is lost, and
+ * the first time a tenth of a second.
  */
 __attribute__((format(printf, 3, 4))) static void log_line(const char *level, const char *event, const char *fields,
 							   ...)

@@ -1,4 +1,4 @@
-/* What the wrapper and its workers send over a socket pair, and what svc-init sends back: records of one size. */
+/* Records of one size, which wrapper and workers exchange with svc-init over a socket pair. */
 #ifndef SVC_INIT_PROTOCOL_H
 #define SVC_INIT_PROTOCOL_H
 
@@ -10,21 +10,21 @@
 
 enum record_kind {
 	/* from the wrapper or a worker */
-	SETTINGS = 1, /* number: flags; values: grace in ms, most ms of a worker */
+	SETTINGS = 1, /* number: flags; values: grace in ms, longest time of a worker in ms */
 	LISTENER, /* + descriptor: the health socket */
-	PAGES, /* + descriptor; values: length of what it holds */
-	STATE, /* + descriptor: what the next worker gets back */
+	PAGES, /* + descriptor; values: length of the content */
+	STATE, /* + descriptor: handed to the next worker */
 	SHARED, /* + descriptor: the records that the application shares */
-	START, /* + descriptor; number: that of SHARED in the application, 0 for none; values: length, argc, envc. From
-		* a worker, it waits for the STATE that goes with it */
+	START, /* + descriptor; number: SHARED's descriptor in the application, 0 for none; values: length, argc, envc.
+		* Held, if from a worker, until its STATE arrives */
 	NOTIFY, /* number: a signal for the application */
 	NEXT, /* number: 1 after a success; values: ms until the next worker, token's end in ms of CLOCK_MONOTONIC */
-	HELLO, /* the worker has protected itself and may be given the state */
+	HELLO, /* the worker has protected itself and asks for the state */
 	AGENT, /* answered with a connection to the node agent, or none */
-	TOKEN, /* answered with the service account token, opened, or nothing */
+	TOKEN, /* answered with a descriptor of the service account token, or none */
 	/* to a worker */
-	RUNNING = 32, /* number: the application's process id, 0 for none; values: own memory locked, and not */
-	STARTED, /* number: its process id; 0 where it is not to run again */
+	RUNNING = 32, /* number: the application's process id, 0: none; values: svc-init's locked and unlocked bytes */
+	STARTED, /* number: its process id; 0 if it will not run again */
 };
 
 enum setting_flag {
@@ -44,7 +44,7 @@ struct record {
 
 union rights {
 	struct cmsghdr header;
-	char bytes[CMSG_LEN(sizeof(int))]; /* one descriptor: the kernel closes what is more */
+	char bytes[CMSG_LEN(sizeof(int))]; /* one descriptor: the kernel closes any others */
 };
 
 /* Sends a record and at most one descriptor. */
@@ -64,7 +64,7 @@ static bool send_record(int socket, const struct record *record, int descriptor)
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*record);
 }
 
-/* 1 for a record, 0 for none at the moment, -1 when there will be no more or what came is none. */
+/* 1 for a record, 0 if none has arrived, -1 at the end or for an invalid record. */
 static int receive_record(int socket, struct record *record, int *descriptor)
 {
 	union rights rights;

@@ -1,13 +1,13 @@
 /*
- * The process that stays when the wrapper has started: runs the application, is its init, and wakes a worker now and
- * then.
+ * The process that stays after the wrapper has started: runs the application, acts as its init, and starts a worker
+ * from time to time.
  *
  *   svc-init SOCKET AGENT TOKEN LOADER WORKER [ARGUMENT]...
  *
- * AGENT is the socket of the node agent, TOKEN the file of the service account token, each may be empty; LOADER runs
+ * AGENT is the node agent's socket, TOKEN the file of the service account token; either may be empty. LOADER runs
  * WORKER.
  *
- * The wrapper executes it in its own place, with what is to be run already sent into the socket. See
+ * The wrapper replaces itself by this program, after sending the application to run over the socket. See
  * docs/adr/0018-svc-init.md.
  */
 #define _GNU_SOURCE
@@ -44,8 +44,8 @@ static struct {
 	bool stopped, stopping, end_requested;
 	int64_t kill_at;
 	int status;
-	struct launch next; /* to be started, when the one that runs has ended */
-	bool next_held; /* until the worker has also left the state in which it is in use */
+	struct launch next; /* starts when the running one has ended */
+	bool next_held; /* until the worker has sent the state that belongs to it */
 	int shared;
 } application = { .kill_at = NEVER, .next = { .region = -1 }, .shared = -1 };
 
@@ -53,7 +53,7 @@ static struct {
 	pid_t pid;
 	int socket, state;
 	int64_t started, wake_at;
-	bool reported; /* it has said when the next one is due */
+	bool reported; /* whether it has said when the next one is due */
 	unsigned failures;
 } worker = { .socket = -1, .state = -1, .wake_at = NEVER };
 
@@ -63,7 +63,7 @@ static struct {
 } health = { .start_at = NEVER };
 
 static struct {
-	bool active, over; /* over: svc-init ends then */
+	bool active, over; /* over: svc-init ends after the sweep */
 	int64_t kill_at;
 } sweep;
 
@@ -102,7 +102,7 @@ static void receive_signal(int number)
 		send_signal(number, flags & SIGNAL_GROUP);
 }
 
-/* The children of this process; -1 where /proc does not say. */
+/* The children of this process, without worker and health process; -1 if /proc is not readable. */
 static int list_children(pid_t *children)
 {
 	char path[64], text[CHILDREN_MOST * 8];
@@ -115,7 +115,7 @@ static int list_children(pid_t *children)
 	ssize_t length = read(file, text, sizeof(text) - 1);
 	close(file);
 	text[length > 0 ? length : 0] = 0;
-	/* more than fit come when these have ended; the last number of a full buffer may be cut */
+	/* children that do not fit follow when these have ended; the last number of a full buffer may be cut */
 	for (char *at = text, *next; count < CHILDREN_MOST && *at; at = next + 1) {
 		long pid = strtol(at, &next, 10);
 		if (next == at || *next != ' ')
@@ -167,7 +167,7 @@ static void tell_worker(uint32_t kind, uint32_t number, int descriptor)
 		send_record(worker.socket, &record, descriptor);
 }
 
-/* The figure of a line of /proc, in bytes. */
+/* The value of a line in a /proc file, in bytes. */
 static uint64_t bytes_of(const char *text, const char *name)
 {
 	const char *line = strstr(text, name);
@@ -175,7 +175,7 @@ static uint64_t bytes_of(const char *text, const char *name)
 	return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* Measures its own memory, and says what protection is in force. */
+/* Measures this process's memory, and logs the protection in force. */
 static void report_protection(void)
 {
 	char text[2048] = "", limit[24] = "Infinity";
@@ -228,7 +228,7 @@ static void launch_next(void)
 	tell_worker(STARTED, (uint32_t)pid, -1);
 }
 
-/* One step of ending all processes that are left below: SIGTERM once each, SIGKILL when the grace is over. */
+/* One step of ending all remaining processes below this one: SIGTERM once each, SIGKILL after the grace. */
 static void sweep_step(void)
 {
 	static pid_t told[CHILDREN_MOST];
@@ -237,7 +237,7 @@ static void sweep_step(void)
 	int64_t now = milliseconds();
 	int count = list_children(children);
 
-	if (count < 0 && getpid() == 1 && sweep.over) { /* without /proc all can still be signalled at once */
+	if (count < 0 && getpid() == 1 && sweep.over) { /* without /proc, PID 1 can still signal all at once */
 		end_child(&health.pid);
 		count = kill(-1, 0) ? 0 : 1;
 		children[0] = -1;
@@ -293,13 +293,13 @@ static int64_t spread(int64_t most)
 
 static void take_records(void);
 
-/* What a worker leaves undone costs that time only: the next one comes sooner, with growing pauses. */
+/* A failed worker only costs time: the next one starts soon, after growing pauses. */
 static void worker_ended(int status)
 {
-	take_records(); /* its last ones may have come since */
+	take_records(); /* its last records may have arrived since */
 	worker.pid = 0;
 	take(&worker.socket, -1);
-	if (application.next_held) /* its state did not come: the next worker finds the change again */
+	if (application.next_held) /* without its state the change is undone: the next worker finds it again */
 		take(&application.next.region, -1);
 	application.next_held = false;
 	if (worker.reported && status == 0) {
@@ -350,7 +350,7 @@ static void reap(void)
 	}
 }
 
-/* Without memfd_secret the state lies in memory that could be swapped: then it is locked here until the next one. */
+/* Without memfd_secret the state lies in memory that could be swapped, so it is locked here until the next state. */
 static void lock_state(void)
 {
 	static void *locked = MAP_FAILED;
@@ -385,7 +385,7 @@ static bool take_pages(uint64_t length, int descriptor)
 	return true;
 }
 
-/* The node agent knows a caller by the process that connects: that is this one, which stays, and not a worker. */
+/* The node agent identifies a caller by the process that connects: it must be this one, which stays, not a worker. */
 static int connect_agent(void)
 {
 	struct sockaddr_un agent = { .sun_family = AF_UNIX };
@@ -403,7 +403,7 @@ static int connect_agent(void)
 	return descriptor;
 }
 
-/* The next application takes the place of the one that runs, if any does. */
+/* Starts the next application, in place of a running one if there is one. */
 static void begin_next(void)
 {
 	application.next_held = false;
@@ -431,7 +431,7 @@ static void take_start(const struct record *record, int *descriptor)
 		begin_next();
 }
 
-/* Does what a record says; false for one that has no meaning, whose sender is not to be trusted any more. */
+/* Handles a record; false for an invalid one, after which its sender is no longer trusted. */
 static bool take_record(const struct record *record, int *descriptor)
 {
 	bool with_descriptor = *descriptor >= 0;
@@ -459,7 +459,7 @@ static bool take_record(const struct record *record, int *descriptor)
 		tell_worker(RUNNING, (uint32_t)application.pid, -1);
 		return true;
 	case AGENT:
-	case TOKEN: /* which the node agent keeps to this process, and from its workers */
+	case TOKEN: /* the node agent lets this process open it, but not its workers */
 		opened = record->kind == AGENT ? connect_agent()
 					       : open(self.token, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		tell_worker(record->kind, 0, opened);
@@ -550,7 +550,7 @@ static void start_health(void)
 	}
 }
 
-/* Does what is due, and returns the ms until something will be; -1 for nothing. */
+/* Does all due work, and returns the ms until the next; -1 if there is none. */
 static int64_t do_due(void)
 {
 	int64_t now = milliseconds(), next = NEVER;
@@ -565,7 +565,7 @@ static int64_t do_due(void)
 	may_work = may_work && !worker.pid;
 	if (worker.pid && now >= worker.started + self.worker_most) {
 		kill(worker.pid, SIGKILL);
-		worker.started = now; /* one that a system call keeps is waited for */
+		worker.started = now; /* a worker blocked in a system call dies later */
 	}
 	if (application.pid && application.kill_at != NEVER && now >= application.kill_at) {
 		log_line("warn", "application.killed", ",\"pid\":%d,\"grace_ms\":%lld", application.pid,
@@ -602,7 +602,7 @@ static void catch_signals(void)
 		sigaddset(&caught, forwarded[i]);
 	set_action(SIGCHLD, SIG_DFL);
 	set_action(SIGPIPE, SIG_IGN);
-	set_action(SIGXCPU, SIG_IGN); /* these two are about this process's own limits */
+	set_action(SIGXCPU, SIG_IGN); /* these two concern this process's own limits */
 	set_action(SIGXFSZ, SIG_IGN);
 	for (int number = FIRST_REAL_TIME; number <= LAST_SIGNAL; number++)
 		set_action(number, SIG_IGN);
@@ -610,7 +610,7 @@ static void catch_signals(void)
 	self.signals = signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* It holds no secret of its own: the room under a small limit is left to secret memory. */
+/* Optional under a small limit: this process holds no secret, so the room is left to secret memory. */
 static bool lock_memory(void)
 {
 	struct rlimit limit = { 0 };
@@ -644,7 +644,7 @@ static bool is_child_made(long pid)
 	return pid > 0 || (errno != EPERM && errno != EINVAL && errno != ENOSYS);
 }
 
-/* Each call that makes one may be forbidden by itself. What fails for want of room may succeed later. */
+/* Each of these calls may be forbidden separately. A failure for lack of resources counts as permitted. */
 static bool makes_namespaces(void)
 {
 	struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
@@ -655,14 +655,14 @@ static bool makes_namespaces(void)
 }
 
 /*
- * Without arguments: 1 where it could not start workers that nobody can read, and 2 more where its user may make user
- * namespaces. It starts a copy of itself in a worker's place.
+ * Without arguments, starts a copy of itself as it would start a worker. The exit status is the sum of 1 if it cannot
+ * start workers that nobody can read, and 2 if its user may create user namespaces.
  */
 static int try_worker(int argc)
 {
 	char *argv[] = { "svc-init", "copy", NULL };
 
-	if (argc == 2) /* dumpable is 2: by root only (fs.suid_dumpable) */
+	if (argc == 2) /* dumpable 2 is fine too: only by root (fs.suid_dumpable) */
 		return ((prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) & ~2) != 0) | makes_namespaces() << 1;
 	execute_sealed(seal_loader("/proc/self/exe"), argv);
 	return 1 | makes_namespaces() << 1;
