@@ -1,5 +1,5 @@
-/* System calls by number and where their arguments are, for both ABIs of a 64-bit kernel: a 64-bit program may make
- * 32-bit calls too. */
+/* System calls by number and the location of their arguments, for both ABIs of a 64-bit kernel: a 64-bit program may
+ * also make 32-bit calls. */
 #ifndef SVC_ARCH_H
 #define SVC_ARCH_H
 
@@ -11,7 +11,7 @@
 #error "build with -D__TARGET_ARCH_x86 or -D__TARGET_ARCH_arm64"
 #endif
 
-/* Flag of a thread of the kernel that works for an io_uring; its registers are of its beginning. */
+/* Flag of a kernel thread that works for an io_uring; its registers are those of its creation. */
 #define IO_WORKER 0x00000010
 
 /* On both architectures. */
@@ -19,7 +19,7 @@
 #define COMPAT_SENDFILE 187
 #define COMPAT_SENDFILE64 239
 
-/* The descriptor that sendfile reads comes second. */
+/* sendfile takes the descriptor that it reads as its second argument. */
 inlined bool is_sendfile(const struct call *call)
 {
 	if (!call->compat)
@@ -27,7 +27,7 @@ inlined bool is_sendfile(const struct call *call)
 	return call->number == COMPAT_SENDFILE || call->number == COMPAT_SENDFILE64;
 }
 
-/* Not static: so the verifier looks at it by itself, and not at the rest of each program once for every number. */
+/* Not static, so that the verifier checks it separately, and not the rest of each program once for every number. */
 __noinline int kind_of_call(__u32 number, __u32 compat)
 {
 	return compat ? compat_kind(number) : native_kind(number);
@@ -46,14 +46,14 @@ inlined __u64 argument(const struct call *call, int index)
 	return call->compat ? compat_argument(call->registers, index) : native_argument(call->registers, index);
 }
 
-/* What a worker of an io_uring does was asked for by io_uring_enter. */
+/* io_uring_enter requested the work of an io_uring worker. */
 inlined void call_of_io_worker(struct call *call)
 {
 	call->number = IO_URING_ENTER;
 	call->kind = CALL_IO_URING;
 }
 
-/* The call that the current task is in, as far as the kernel lets programs know (5.15). */
+/* The current task's system call, as far as the kernel shows it to programs (since 5.15). */
 inlined void current_call(struct call *call)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();

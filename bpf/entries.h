@@ -1,12 +1,12 @@
-/* Entries of the table of processes, and how many of them the processes of one cgroup may have: one workload leaves
- * room for the others, however many processes it keeps alive. */
+/* Entries of the table of processes, limited for each cgroup, so that a workload leaves room for the others however
+ * many processes it keeps alive. */
 #ifndef SVC_ENTRIES_H
 #define SVC_ENTRIES_H
 
 #include "find/process.h"
 
-/* Of the cgroup of a task. The root has none, since its processes are everybody's: nor has any where a host has
- * cgroups of version 1 alone. */
+/* The crowd of a task's cgroup. The root has none, because its processes belong to all workloads, and on a host with
+ * only version 1 every task is in the root. */
 inlined struct svc_crowd *crowd_of(struct task_struct *task, __u32 *key)
 {
 	struct svc_crowd fresh = {};
@@ -23,8 +23,8 @@ inlined struct svc_crowd *crowd_of(struct task_struct *task, __u32 *key)
 	return bpf_map_lookup_elem(&crowds, key);
 }
 
-/* Answers 0, -E2BIG where the table is full, or -EDQUOT where the task's cgroup has as many entries as one may have.
- * Several processors at once may enter a few more. */
+/* Returns 0, -E2BIG if the table is full, or -EDQUOT if the task's cgroup has reached its limit of entries. Concurrent
+ * processors may exceed the limit by a few. */
 inlined int add_entry(struct task_struct *task, const struct svc_process *process, __u32 flags)
 {
 	struct svc_protection protection = { .flags = flags, .since = bpf_ktime_get_boot_ns() };
@@ -45,7 +45,7 @@ inlined int add_entry(struct task_struct *task, const struct svc_process *proces
 	return 0;
 }
 
-/* Whoever takes the entry away counts it, of several that try. */
+/* Of several concurrent calls, only the one that deletes the entry counts it. */
 inlined void remove_entry(const struct svc_process *process)
 {
 	struct svc_protection *found = bpf_map_lookup_elem(&processes, process);

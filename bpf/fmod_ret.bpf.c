@@ -1,4 +1,4 @@
-/* Tier 2: the same hooks, reached by changing what the kernel's security_* functions return; needs no LSM. */
+/* Tier 2: the same hooks, by changing the results of the kernel's security_* functions; needs no LSM. */
 #include "program.h"
 
 #define HOOK(name) "fmod_ret/security_" name

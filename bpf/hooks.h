@@ -1,5 +1,5 @@
-/* The hooks of both tiers that deny; a tier says by HOOK how they are attached. `verdict` is what a
- * program before has said. */
+/* The hooks of both tiers that deny; each tier defines by HOOK how they are attached. `verdict` is the
+ * result of the previous program. */
 #ifndef SVC_HOOKS_H
 #define SVC_HOOKS_H
 
@@ -23,7 +23,7 @@ int BPF_PROG(file_open, struct file *file, int verdict)
 	return is_on_procfs(file) ? on_proc_file_open(file) : on_token_open(file);
 }
 
-/* Asked at every read of every file: attached only while a process is covered that was not from its start. */
+/* Runs at every read of every file, so it is attached only while a process is covered that was not from its start. */
 SEC(HOOK("file_permission"))
 int BPF_PROG(file_permission, struct file *file, int mask, int verdict)
 {
@@ -69,9 +69,9 @@ int BPF_PROG(task_setrlimit, struct task_struct *task, unsigned int resource, st
 	return verdict ? verdict : on_query(task, resource, limit);
 }
 
-/* Where the kernel may preempt a task inside of one of these programs, others on that CPU pass by it: the kernel does
- * not let a program be entered twice there (upstream 271de525e1d7 ended this for BPF LSM, in 6.2). A call that came to
- * an end that way is seen here, with preemption off. Attached on such kernels only: it is asked at every call. */
+/* If the kernel preempts a task inside one of these programs, other tasks on the same CPU bypass it: the kernel does
+ * not let a program be entered twice there (upstream 271de525e1d7 ended this for BPF LSM, in 6.2). Calls that succeeded
+ * that way are seen here, with preemption off. Attached on such kernels only, because it runs at every call. */
 SEC("raw_tp/sys_exit")
 int call_not_denied(struct bpf_raw_tracepoint_args *context)
 {

@@ -1,11 +1,11 @@
-/* Kernel types with the fields that are used; their offsets are put in at load time (CO-RE), so their order and the
- * fields between are of no matter. */
+/* Kernel types with the fields in use; their offsets are filled in at load time (CO-RE), so order and omitted fields do
+ * not matter. */
 #ifndef SVC_KERNEL_H
 #define SVC_KERNEL_H
 
 #include <linux/perf_event.h>
 
-/* As setrlimit(2) has it. */
+/* As in setrlimit(2). */
 struct rlimit {
 	unsigned long rlim_cur;
 	unsigned long rlim_max;
@@ -109,7 +109,7 @@ typedef struct {
 	int counter;
 } atomic_t;
 
-/* `owner` is there with CONFIG_MEMCG. */
+/* `owner` exists with CONFIG_MEMCG. */
 struct mm_struct {
 	atomic_t mm_users;
 	struct task_struct *owner;
@@ -179,7 +179,7 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-/* By name: the numbers are the running kernel's. */
+/* Matched by name: the values are the running kernel's. */
 enum lockdown_reason {
 	LOCKDOWN_DEV_MEM = 1,
 	LOCKDOWN_KCORE = 2,

@@ -1,4 +1,4 @@
-/* Tier 1: BPF LSM. Loads on every kernel with CONFIG_BPF_LSM, and is only ever asked where `bpf` is in lsm=. */
+/* Tier 1: BPF LSM. Loads on every kernel with CONFIG_BPF_LSM, but runs only if `bpf` is in lsm=. */
 #include "program.h"
 
 #define HOOK(name) "lsm/" name

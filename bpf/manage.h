@@ -1,5 +1,5 @@
-/* What the agent asks for, run by BPF_PROG_TEST_RUN in the agent's own context: PIDs are those of its namespace, and
- * the start time is the kernel's own, which /proc shows to 10 ms only. */
+/* The agent's requests, run by BPF_PROG_TEST_RUN in the agent's context: PIDs are those of its namespace, and start
+ * times the kernel's exact ones, which /proc shows only to 10 ms. */
 #ifndef SVC_MANAGE_H
 #define SVC_MANAGE_H
 
@@ -12,7 +12,7 @@ inlined int protect_process(struct task_struct *task, const struct svc_process *
 	return bpf_map_lookup_elem(&processes, process) ? 0 : add_entry(task, process, flags);
 }
 
-/* Says of whom the answer is. None: there is no such process, and the answer says that. */
+/* Identifies the process in the answer. Returns 0, with the error in the answer, if there is no such process. */
 inlined struct task_struct *answer_about(struct svc_answer *to, __u32 number)
 {
 	struct task_struct *task = find_task(number);
@@ -55,7 +55,7 @@ inlined void answer_request(struct svc_answer *to, enum svc_request request, __u
 		to->facts |= SVC_FACT_COVERED;
 }
 
-/* For a process that is gone, and whose end was not told of: its number may be another's by now. */
+/* For a process whose end was not reported. Takes its start time, because the PID may have been reused. */
 inlined void forget_process(struct svc_answer *to, __u32 tgid, __u64 start)
 {
 	__builtin_memset(to, 0, sizeof(*to));
@@ -65,7 +65,7 @@ inlined void forget_process(struct svc_answer *to, __u32 tgid, __u64 start)
 	remove_opener(&to->process);
 }
 
-/* The mode that is in force: it may have been changed since the kernel was started. */
+/* The mode in force, which may have changed since boot. */
 inlined void answer_preemption(struct svc_answer *to)
 {
 	__s32 mode = -1;
@@ -78,7 +78,7 @@ inlined void answer_preemption(struct svc_answer *to)
 	to->preemption = mode;
 }
 
-/* Context: request, PID, flags; of SVC_REQUEST_FORGET the start time, of SVC_REQUEST_GUARD_TOKEN a descriptor. */
+/* Context: request, PID, flags; for SVC_REQUEST_FORGET the start time, for SVC_REQUEST_GUARD_TOKEN a descriptor. */
 SEC("raw_tp")
 int manage(struct bpf_raw_tracepoint_args *context)
 {

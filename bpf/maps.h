@@ -1,4 +1,4 @@
-/* All state of the guard. Every map is pinned, so that it outlives the agent and is found again by the next one. */
+/* All state of the guard. Maps but `answer` are pinned, so that they outlive the agent and the next one reuses them. */
 #ifndef SVC_MAPS_H
 #define SVC_MAPS_H
 
@@ -18,7 +18,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } processes SEC(".maps");
 
-/* By the id of the cgroup (v2); everything below it is covered too. */
+/* By the id of the cgroup (v2); everything below it is covered as well. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SVC_MOST_CGROUPS);
@@ -27,7 +27,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } cgroups SEC(".maps");
 
-/* How many entries each cgroup has; one more cgroup than there is room for is not counted. */
+/* Number of entries of each cgroup; cgroups beyond the map's size are not counted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SVC_MOST_CGROUPS);
@@ -36,7 +36,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } crowds SEC(".maps");
 
-/* Processes that are not covered and whose environment or memory somebody else has opened. */
+/* Processes that are not covered and whose environment or memory another process has opened. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SVC_MOST_PROCESSES);
@@ -50,7 +50,7 @@ struct svc_file {
 	struct svc_process target;
 };
 
-/* Open files that were reported, and for which thread group, so that their reads are not reported again. */
+/* Reported open files, with the reading thread group, so that their reads are not reported again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -59,7 +59,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } reported SEC(".maps");
 
-/* Volumes of service account tokens that only wrappers open. */
+/* Volumes of service account tokens that only wrappers may open. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SVC_MOST_TOKENS);
@@ -68,7 +68,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } tokens SEC(".maps");
 
-/* The processes that do, and the volume of each. Nobody inherits that. */
+/* The processes that may open a token, and the volume of each. Not inherited. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SVC_MOST_TOKENS);
@@ -77,7 +77,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } token_openers SEC(".maps");
 
-/* The kubelet, which writes all of them; earlier ones are let go as new ones come. */
+/* The kubelet, which writes all tokens; new kubelets displace earlier ones. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, SVC_MOST_KEEPERS);
@@ -108,7 +108,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } hits SEC(".maps");
 
-/* What the program `manage` answers; each loaded set of programs has its own. */
+/* The answer of the program `manage`; each loaded set of programs has its own. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -116,10 +116,10 @@ struct {
 	__type(value, struct svc_answer);
 } answer SEC(".maps");
 
-/* Tells this set of programs from one that another agent left behind or puts in its place. */
+/* Distinguishes this set of programs from one that another agent left behind or replaces it with. */
 const volatile __u32 generation;
 
-/* Where this kernel keeps `preempt_dynamic_mode`, as /proc/kallsyms has it; 0 where it does not say. */
+/* Address of the kernel's `preempt_dynamic_mode`, from /proc/kallsyms; 0 if unknown. */
 const volatile __u64 preemption_address;
 
 inlined struct svc_settings *current_settings(void)

@@ -1,14 +1,14 @@
-/* What every program here needs.
+/* Common to all programs.
  *
- * How these are built (scripts/lib/bpf.mjs): one object a tier and architecture, from the *.bpf.c in this folder,
+ * Build (scripts/lib/bpf.mjs): one object for each tier and architecture, from the *.bpf.c in this folder,
  *
  *   clang-19 -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I bpf -c lsm.bpf.c
  *
- * and stripped of DWARF, not of BTF. They are CO-RE: kernel types stand in kernel.h with the fields that are used,
- * and libbpf puts in the offsets of the running kernel as it loads them. No kernel headers but the UAPI are needed,
- * no vmlinux.h, no compiler on the node. Kernel 5.15 and later.
+ * stripped of DWARF but not of BTF. The objects are CO-RE: kernel.h declares kernel types with the fields in use, and
+ * libbpf fills in the running kernel's offsets at load time. The build needs no kernel headers except for the UAPI and
+ * no vmlinux.h, the node no compiler. Kernel 5.15 and later.
  *
- *   svc.h      numbers and layouts that the agent shares      paths/    what an attempt is, one file an attack path
+ *   svc.h      numbers and layouts shared with the agent      paths/    detection, one file for each attack path
  *   kernel.h   kernel types                                   find/     from numbers and files to processes
  *   arch/      system calls and their arguments               lsm.bpf.c, fmod_ret.bpf.c, tracepoint.bpf.c
  *   maps.h     all state                                      the tiers: where the attack paths are hooked

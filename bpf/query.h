@@ -1,6 +1,6 @@
-/* A process asks whether the programs keep others out of it: a pod that may not mount the agent's socket has no other
- * way to know. It sets its own soft limit on file locks, which has had no effect since Linux 2.4.25, to a number of
- * ours: an error that no kernel gives says yes. */
+/* A process asks whether the programs protect it: a pod that may not mount the agent's socket has no other way to find
+ * out. It sets its soft limit on file locks, which has had no effect since Linux 2.4.25, to a magic number; an error
+ * that the kernel itself never returns means yes. */
 #ifndef SVC_QUERY_H
 #define SVC_QUERY_H
 

@@ -1,19 +1,19 @@
-/* The reporting of a hit, and what follows from the settings. */
+/* Reports access events, and evaluates the settings. */
 #ifndef SVC_REPORT_H
 #define SVC_REPORT_H
 
 #include "arch.h"
 #include "find/process.h"
 
-/* An attempt that an attack path has recognised. */
+/* An attempt detected on an attack path. */
 struct attempt {
 	enum svc_access_path path;
 	struct task_struct *source;
-	struct task_struct *target; /* none: all memory of the machine */
+	struct task_struct *target; /* 0: all memory of the machine */
 	struct svc_process process; /* of the target */
-	const struct svc_token *token; /* in place of a task: whose token it is */
+	const struct svc_token *token; /* instead of a task: the token to be read */
 	bool decoy;
-	bool forming; /* the target is not running yet: kept out, and not worth a report */
+	bool forming; /* the target does not run yet: denied, but not reported */
 	__u32 call;
 };
 
@@ -47,13 +47,13 @@ inlined void fill_hit(struct svc_hit *hit, const struct attempt *attempt, enum s
 	describe_task(source, hit->source_comm, &hit->source_cgroup);
 	hit->target_tgid = attempt->process.tgid;
 	hit->target_start = attempt->process.start;
-	/* by a helper: the compiler joins two tests of pointers into one, which the verifier refuses */
+	/* in a function: the compiler merges two tests of pointers into one, which the verifier rejects */
 	if (describe_token(hit, attempt->token) || !attempt->target)
 		return;
 	describe_task(attempt->target, hit->target_comm, &hit->target_cgroup);
 }
 
-/* Two sets of programs may be attached while one takes over from the other: one of them reports. */
+/* Two sets of programs may be attached while one takes over from the other: only one of them reports. */
 inlined bool is_reporting(void)
 {
 	struct svc_settings *now = current_settings();
@@ -65,7 +65,7 @@ static __noinline void report(const struct attempt *attempt, enum svc_outcome ou
 {
 	if (!is_reporting() || attempt->forming)
 		return;
-	/* told apart from the ring, which others can fill */
+	/* counted outside of the ring, which others can fill */
 	if (attempt->decoy) {
 		tally(SVC_TALLY_DECOY_HITS);
 		return;
@@ -77,7 +77,7 @@ static __noinline void report(const struct attempt *attempt, enum svc_outcome ou
 		return;
 	}
 	fill_hit(hit, attempt, outcome);
-	/* the agent looks at the ring by the clock: waking it costs an interrupt a hit */
+	/* the agent polls the ring: waking it would cost an interrupt for each event */
 	bpf_ringbuf_submit(hit, BPF_RB_NO_WAKEUP);
 }
 

@@ -1,18 +1,18 @@
-/* What the programs and the agent tell each other: numbers and layouts. src/core/protection decodes them, and a
- * test compares the two by the BTF of the built objects. Every struct is free of implicit padding. */
+/* Numbers and layouts that the programs share with the agent. src/core/protection decodes them, and a test compares
+ * the two by the BTF of the built objects. No struct has implicit padding. */
 #ifndef SVC_H
 #define SVC_H
 
-/* Changes with every change of a pinned map: the agent keeps maps of another layout apart. */
+/* Changes with every change of a pinned map: the agent pins each layout's maps separately. */
 #define SVC_LAYOUT 1
 
 #define SVC_COMM 16
 #define SVC_NEVER (~0ULL)
 
-/* A process asks by this soft limit on file locks whether the programs keep others out of it: bpf/query.h. */
+/* By this soft limit on file locks a process asks whether the programs protect it: bpf/query.h. */
 #define SVC_QUERY_LIMIT 0x737663
 
-/* Entries of the table of processes for those of one cgroup. */
+/* Limit of entries in the table of processes for one cgroup. */
 #define SVC_MOST_OF_ONE 8192
 
 enum svc_access_path {
@@ -32,55 +32,55 @@ enum svc_access_path {
 };
 
 enum svc_outcome {
-	/* Seen and let pass: audit mode, or a tier that cannot stop it. */
+	/* Seen but not stopped: audit mode, or a tier that cannot stop it. */
 	SVC_OUTCOME_SEEN = 0,
 	SVC_OUTCOME_DENIED = 1,
 	SVC_OUTCOME_KILLED = 2,
 	SVC_OUTCOMES = 3,
 };
 
-/* A thread group for as long as it lives; PIDs are reused, PIDs with a start time are not. */
+/* Identifies a thread group: PIDs are reused, PIDs with a start time are not. */
 struct svc_process {
-	__u32 tgid; /* as the initial PID namespace numbers it */
+	__u32 tgid; /* in the initial PID namespace */
 	__u32 reserved;
 	__u64 start; /* nanoseconds since boot */
 };
 
 enum svc_protection_flag {
-	/* It may have been opened by somebody before it was protected: reads of open descriptors need checking. */
+	/* Another process may have opened it before it was protected: reads of open descriptors must be checked. */
 	SVC_PROTECTION_LATE = 1,
-	/* A decoy of the agent's own. */
+	/* A decoy of the agent. */
 	SVC_PROTECTION_DECOY = 2,
 };
 
 struct svc_protection {
 	__u32 flags;
-	__u32 crowd; /* key of the svc_crowd that it counts in; 0: none, as in what older programs have entered */
+	__u32 crowd; /* key of the svc_crowd that counts it; 0: none, as in entries of older programs */
 	__u64 since; /* nanoseconds since boot */
 };
 
-/* Of one cgroup, by the lower half of its id, which no two cgroups that are there have in common. */
+/* Counts of one cgroup, by the lower half of its id, which no two existing cgroups share. */
 struct svc_crowd {
 	__u64 cgroup;
-	__s32 processes; /* how many have an entry */
-	__u32 beyond; /* for how many there was none left, so that their cgroup covers them */
+	__s32 processes; /* number with an entry */
+	__u32 beyond; /* number for which none was left, so that their cgroup covers them */
 };
 
-/* A file system by the UUID that the kernel draws for each tmpfs: no other one has it, before or after. */
+/* A file system by the random UUID that the kernel gives each tmpfs and that no other one ever has. */
 struct svc_volume {
 	__u8 uuid[16];
 };
 
 /* The volume of a wrapper's service account token, for as long as a process that may open it lives. */
 struct svc_token {
-	struct svc_process wrapper; /* the first of those that may open it: the target of hits */
-	__u64 cgroup; /* its own */
+	struct svc_process wrapper; /* the first process that may open it: the target of access events */
+	__u64 cgroup; /* of that process */
 	char comm[SVC_COMM];
-	__s32 openers; /* how many processes of the pod may */
+	__s32 openers; /* number of processes that may open it */
 	__u32 reserved;
 };
 
-/* What leads to the memory of all processes at once, and may be left alone. */
+/* Attack paths to the memory of all processes at once, which may be left unguarded. */
 enum svc_left {
 	SVC_LEFT_KERNEL_MEMORY = 1,
 	SVC_LEFT_PERF = 2,
@@ -88,11 +88,11 @@ enum svc_left {
 
 struct svc_settings {
 	__u32 enforce; /* 0: report only */
-	__u32 kill; /* kill who reads what cannot be denied */
+	__u32 kill; /* kill readers that cannot be denied */
 	__u32 generation; /* of the programs that report; others only enforce */
-	__u32 left; /* of enum svc_left: what is not guarded */
-	struct svc_process agent; /* never killed: its canary has to live */
-	__u64 watching_since; /* nanoseconds since boot: openings before that were not seen */
+	__u32 left; /* of enum svc_left: what not to guard */
+	struct svc_process agent; /* never killed, because it runs the canary */
+	__u64 watching_since; /* nanoseconds since boot: earlier opens were not seen */
 };
 
 struct svc_hit {
@@ -103,7 +103,7 @@ struct svc_hit {
 	__u32 source_tgid;
 	__u32 source_tid;
 	__u32 source_uid;
-	__u32 target_tgid; /* 0 where the path leads to all memory */
+	__u32 target_tgid; /* 0 if the path leads to all memory */
 	__u32 syscall;
 	__u16 path;
 	__u8 outcome;
@@ -112,12 +112,12 @@ struct svc_hit {
 	char target_comm[SVC_COMM];
 };
 
-/* What the programs tell by numbers beside hits. */
+/* Counters of the programs besides access events. */
 enum svc_tally {
 	SVC_TALLY_HITS_LOST = 0, /* ring of hits full */
-	SVC_TALLY_PROCESSES_LOST = 1, /* table of processes full: the child's cgroup is covered in its place */
+	SVC_TALLY_PROCESSES_LOST = 1, /* table of processes full: the child's cgroup is covered instead */
 	SVC_TALLY_OPENINGS_LOST = 2, /* table of opened processes full: every later registration counts as late */
-	SVC_TALLY_COVERED_LATE = 3, /* covered by a program itself though it may have been opened before */
+	SVC_TALLY_COVERED_LATE = 3, /* covered by a program, not the agent, although it may have been opened before */
 	SVC_TALLY_DECOY_HITS = 4, /* attempts on the agent's decoy, which are not reported */
 	SVC_TALLIES = 5,
 };
@@ -127,31 +127,31 @@ enum svc_request {
 	SVC_REQUEST_INSPECT = 0,
 	SVC_REQUEST_PROTECT = 1,
 	SVC_REQUEST_RELEASE = 2,
-	/* How the kernel preempts now; ESRCH where it cannot be told. */
+	/* The kernel's preemption mode; ESRCH if unknown. */
 	SVC_REQUEST_PREEMPTION = 3,
 	SVC_REQUEST_FORGET = 4,
-	/* Only this process, and those of its pod that ask too, may open the files of the volume in which a descriptor
-	 * of the agent lies. */
+	/* Only this process, and those of its pod with the same request, may open the files of the volume that a
+	 * descriptor of the agent is in. */
 	SVC_REQUEST_GUARD_TOKEN = 5,
-	/* This process writes tokens, and compares them before: it may open all. */
+	/* This process may open all volumes: it writes tokens, and compares them before. */
 	SVC_REQUEST_KEEP_TOKENS = 6,
 };
 
 enum svc_answer_fact {
-	/* Covered, itself or by its parents or its cgroup. */
+	/* Covered: itself, by inheritance, or by its cgroup. */
 	SVC_FACT_COVERED = 1,
-	/* Somebody else opened its environment or memory before it was covered, or may have. */
+	/* Another process opened its environment or memory before it was covered, or may have. */
 	SVC_FACT_OPENED = 2,
 };
 
 struct svc_answer {
 	struct svc_process process;
 	__u64 cgroup;
-	/* 0 or a negative errno: ESRCH; E2BIG or EDQUOT where there is no entry to be had; EOPNOTSUPP for a descriptor
-	 * that is not of a tmpfs with a UUID */
+	/* 0 or a negative errno: ESRCH; E2BIG or EDQUOT if no entry is available; EOPNOTSUPP for a descriptor that is
+	 * not in a tmpfs with a UUID */
 	__s32 error;
 	__u32 facts;
-	__s32 preemption; /* of the kernel's own enum: 0 none, 1 voluntary, 2 full, 3 lazy */
+	__s32 preemption; /* of the kernel's enum: 0 none, 1 voluntary, 2 full, 3 lazy */
 	__u32 reserved;
 };
 

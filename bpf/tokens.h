@@ -1,4 +1,4 @@
-/* Who may open the service account token of a wrapper: the wrappers of its pod, as registered, and the kubelet. */
+/* Who may open a wrapper's service account token: the processes of its pod that the agent let in, and the kubelet. */
 #ifndef SVC_TOKENS_H
 #define SVC_TOKENS_H
 
@@ -30,7 +30,7 @@ inlined int add_keeper(const struct svc_process *process)
 	return bpf_map_update_elem(&token_keepers, process, &once, BPF_ANY) ? -E2BIG : 0;
 }
 
-/* The volume is guarded for as long as anybody lives who may open it. */
+/* The volume is guarded while any process lives that may open it. */
 inlined void remove_opener(const struct svc_process *process)
 {
 	struct svc_volume *found = bpf_map_lookup_elem(&token_openers, process);
@@ -56,20 +56,20 @@ inlined int add_token(struct task_struct *task, const struct svc_process *proces
 	struct svc_token *token;
 
 	bpf_core_read_str(fresh.comm, SVC_COMM, &task->comm);
-	/* an int: before Linux 6.4 the upper half of what the helper answers is not set */
+	/* an int, because before Linux 6.4 the upper half of the helper's result is not set */
 	int error = bpf_map_update_elem(&tokens, volume, &fresh, BPF_NOEXIST);
 
 	if (error && error != -EEXIST)
 		return -E2BIG;
 	token = bpf_map_lookup_elem(&tokens, volume);
-	/* the last one that might open it ended just now, and took it along */
+	/* the last process that might open it has just ended and removed it */
 	if (!token)
 		return -ESRCH;
 	__sync_fetch_and_add(&token->openers, 1);
 	return 0;
 }
 
-/* The agent may have met it while a runtime's program was still in its place. */
+/* The agent may have let the process in while it still ran the container runtime's program. */
 inlined void rename_token(struct task_struct *task, const struct svc_process *process)
 {
 	struct svc_volume *volume = bpf_map_lookup_elem(&token_openers, process);
@@ -79,7 +79,7 @@ inlined void rename_token(struct task_struct *task, const struct svc_process *pr
 		bpf_core_read_str(token->comm, SVC_COMM, &task->comm);
 }
 
-/* Who is to open it may do so before nobody else may. */
+/* Lets the process in before the guard takes effect for others. */
 inlined int guard_token(struct task_struct *task, const struct svc_process *process, __u32 descriptor)
 {
 	struct file *file = descriptor_of((struct task_struct *)bpf_get_current_task(), descriptor);

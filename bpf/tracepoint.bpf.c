@@ -1,5 +1,5 @@
-/* Tier 3: raw tracepoints at the entry and the end of every system call, where nothing can be hooked that denies, and
- * where readers are to be killed, at the locking of memory. */
+/* Tier 3, for kernels without hooks that deny: raw tracepoints at the entry and the end of every system call and, to
+ * kill readers, at the locking of memory. */
 #include "program.h"
 
 #include "manage.h"
@@ -28,7 +28,7 @@ int call_ended(struct bpf_raw_tracepoint_args *context)
 	return 0;
 }
 
-/* Since Linux 5.11, with CONFIG_TRACING. Attached only where readers are killed: it is passed at every page fault. */
+/* Since Linux 5.11, with CONFIG_TRACING. Attached only to kill readers, because it runs at every page fault. */
 SEC("raw_tp/mmap_lock_start_locking")
 int memory_locking(struct bpf_raw_tracepoint_args *context)
 {

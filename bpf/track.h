@@ -1,5 +1,5 @@
-/* Keeps the table of processes true: children inherit, what enters a covered cgroup stays covered wherever it is
- * moved, and an entry goes when the last of its process does. */
+/* Keeps the table of processes up to date: children inherit, processes that enter a covered cgroup stay covered when
+ * moved elsewhere, and an entry is removed when the last thread of its process is freed. */
 #ifndef SVC_TRACK_H
 #define SVC_TRACK_H
 
@@ -8,13 +8,13 @@
 
 #define CLONE_THREAD 0x00010000
 
-/* Where there is no entry to be had, the whole cgroup is covered in place of the one process. */
+/* If no entry is available, the whole cgroup is covered instead of the one process. */
 inlined void cover_cgroup_of(struct task_struct *task)
 {
 	struct svc_protection protection = { .since = bpf_ktime_get_boot_ns() };
 	__u64 id = cgroup_of(task);
 
-	/* the root is everybody's: children there are known by their parents only */
+	/* the root belongs to all workloads: children in it are recognized by their parents only */
 	if (!BPF_CORE_READ(task, cgroups, dfl_cgrp, self.parent))
 		return;
 	bpf_map_update_elem(&cgroups, &id, &protection, BPF_NOEXIST);
@@ -35,7 +35,7 @@ inlined void cover(struct task_struct *task, __u32 flags)
 		cover_cgroup_of(task);
 }
 
-/* A fresh process cannot have been opened before. */
+/* A new process cannot have been opened before. */
 SEC("raw_tp/task_newtask")
 int track_fork(struct bpf_raw_tracepoint_args *context)
 {
@@ -51,7 +51,7 @@ int track_fork(struct bpf_raw_tracepoint_args *context)
 	return 0;
 }
 
-/* Descriptors from before stay on the memory that is given up. */
+/* Descriptors opened before exec refer to the old memory. */
 SEC("raw_tp/sched_process_exec")
 int track_exec(struct bpf_raw_tracepoint_args *context)
 {
@@ -88,13 +88,13 @@ int track_move(struct bpf_raw_tracepoint_args *context)
 {
 	struct task_struct *task = (struct task_struct *)context->args[2];
 
-	/* told when it is done; the destination it tells may be of version 1, whose ids are the same numbers again */
+	/* runs after the move; not the reported destination, which may be of version 1, whose ids are not distinct */
 	if (find_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp)))
 		cover_arrival(task);
 	return 0;
 }
 
-/* When the task itself is freed, not when it exits: until then its memory may be reached. */
+/* At the freeing of the task, not its exit: until then its memory may be reachable. */
 SEC("raw_tp/sched_process_free")
 int track_free(struct bpf_raw_tracepoint_args *context)
 {

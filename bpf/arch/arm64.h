@@ -1,4 +1,4 @@
-/* Calls of arm64: 64 bits, and those of arm. */
+/* System calls of arm64, and of 32-bit arm. */
 #ifndef SVC_ARCH_ARM64_H
 #define SVC_ARCH_ARM64_H
 
@@ -88,7 +88,7 @@ inlined enum call_kind native_kind(__u32 number)
 	}
 }
 
-/* Those of arm. */
+/* System calls of 32-bit arm. */
 inlined enum call_kind compat_kind(__u32 number)
 {
 	switch (number) {

@@ -1,4 +1,4 @@
-/* What a system call is about. */
+/* Kinds of system calls. */
 #ifndef SVC_ARCH_CALL_H
 #define SVC_ARCH_CALL_H
 
@@ -7,7 +7,7 @@
 
 enum call_kind {
 	CALL_OTHER = 0,
-	CALL_OPEN, /* answers a descriptor */
+	CALL_OPEN, /* returns a descriptor */
 	CALL_READ, /* first argument is a descriptor that is read or written */
 	CALL_COPY, /* copy_file_range, splice, sendfile: a descriptor that is read */
 	CALL_PROCESS_VM,

@@ -1,4 +1,4 @@
-/* Calls of x86-64: 64 bits, x32, and those of i386. */
+/* System calls of x86-64, x32 and i386. */
 #ifndef SVC_ARCH_X86_H
 #define SVC_ARCH_X86_H
 
@@ -64,7 +64,7 @@ inlined __u64 compat_argument(struct pt_regs *registers, int index)
 	}
 }
 
-/* From 512 on: those of x32, the rest of which is as in 64 bits. */
+/* Numbers from 512 on are of x32, which otherwise uses the 64-bit ones. */
 inlined enum call_kind native_kind(__u32 number)
 {
 	switch (number) {

@@ -1,5 +1,5 @@
-/* What an open file leads to. The path is no evidence: other mounts, bind mounts and descriptors reach the same
- * inode, so the inode decides, and the dentry's name. */
+/* The target of an open file. Its path proves nothing, because other mounts, bind mounts and descriptors reach the same
+ * inode: inode and dentry name decide. */
 #ifndef SVC_FIND_FILE_H
 #define SVC_FIND_FILE_H
 
@@ -17,7 +17,7 @@
 struct file_target {
 	enum svc_access_path path;
 	struct task_struct *task;
-	/* Memory that still is, though whose it was cannot be told any more: its last threads are just ending. */
+	/* The memory still exists, but its owner is unknown: its last threads are just ending. */
 	bool forsaken;
 };
 
@@ -40,7 +40,7 @@ inlined enum svc_access_path path_of_name(const char *name)
 	return SVC_PATH_NONE;
 }
 
-/* The thread by which a file was opened may be gone while the memory lives on with the others: then whose it is. */
+/* The thread through which a file was opened may be gone while other threads still use the memory: finds its owner. */
 inlined struct task_struct *owner_of(struct mm_struct *memory)
 {
 	if (!memory || !bpf_core_field_exists(memory->owner))

@@ -1,5 +1,5 @@
-/* From a PID, as the current task's namespace numbers it, to the task: a walk through the namespace's IDR, an xarray.
- * Programs at raw tracepoints have no helper for it. */
+/* From a PID in the current task's namespace to the task, by a walk through the namespace's IDR, an xarray. Programs at
+ * raw tracepoints have no helper for that. */
 #ifndef SVC_FIND_PID_H
 #define SVC_FIND_PID_H
 
@@ -7,8 +7,8 @@
 #include "kernel.h"
 
 #define NODE_TAG 2 /* the lowest two bits of an entry that is a node */
-#define MOST_NODES 6 /* of 6 bits each, more than a PID has */
-#define FIRST_POINTER 4096 /* what is below are the xarray's own marks */
+#define MOST_NODES 6 /* 6 bits each, together more than a PID has */
+#define FIRST_POINTER 4096 /* lower values are marks of the xarray */
 #define SLOTS 64
 
 inlined struct pid_namespace *current_namespace(void)

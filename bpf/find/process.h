@@ -1,4 +1,4 @@
-/* Who a task is, and whether it is covered. */
+/* Identifies tasks, and finds what covers them. */
 #ifndef SVC_FIND_PROCESS_H
 #define SVC_FIND_PROCESS_H
 
@@ -40,7 +40,7 @@ static __noinline struct svc_protection *find_cgroup(struct cgroup *cgroup)
 
 		if (found)
 			return found;
-		/* `self` is not a pointer: the address of its owner follows from its offset */
+		/* `self` is embedded: the address of the cgroup follows from its offset */
 		struct cgroup_subsys_state *parent = BPF_CORE_READ(cgroup, self.parent);
 
 		cgroup = parent ? (void *)parent - bpf_core_field_offset(struct cgroup, self) : 0;
@@ -48,7 +48,7 @@ static __noinline struct svc_protection *find_cgroup(struct cgroup *cgroup)
 	return 0;
 }
 
-/* A child is visible before its fork has been told of; until then it is known by its parents. */
+/* A child is visible before its fork is reported; until then it is recognized by its parents. */
 static __noinline struct svc_protection *find_parent(struct task_struct *task)
 {
 	for (int level = 0; level < MOST_PARENTS; level++) {
@@ -68,7 +68,7 @@ static __noinline struct svc_protection *find_parent(struct task_struct *task)
 	return 0;
 }
 
-/* What covers a process: its own entry, else a parent's, else a cgroup's; none: it is not covered. */
+/* What covers a process: its own entry, else a parent's, else a cgroup's; 0 if it is not covered. */
 static __noinline struct svc_protection *find_protection(struct task_struct *task, const struct svc_process *process)
 {
 	struct svc_protection *found = bpf_map_lookup_elem(&processes, process);
@@ -81,13 +81,13 @@ static __noinline struct svc_protection *find_protection(struct task_struct *tas
 	return find_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp));
 }
 
-/* Visible already and not told of yet: its cgroup, and whose child it is to count as, are not settled. */
+/* Whether a task is visible but its fork not yet reported, so that its cgroup and its parent are not final. */
 inlined bool is_forming(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, group_leader, __state) & TASK_NEW;
 }
 
-/* Whether somebody else has opened its environment or memory, or may have. */
+/* Whether another process has opened its environment or memory, or may have. */
 inlined bool is_opened(const struct svc_process *process)
 {
 	struct svc_settings *now = current_settings();

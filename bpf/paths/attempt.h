@@ -1,4 +1,4 @@
-/* What every attack path does with what it has recognised. */
+/* Common to all attack paths: who is attacked, and the verdict. */
 #ifndef SVC_ROADS_ATTEMPT_H
 #define SVC_ROADS_ATTEMPT_H
 
@@ -11,13 +11,13 @@ inlined void begin_attempt(struct attempt *attempt, enum svc_access_path path)
 	attempt->source = (struct task_struct *)bpf_get_current_task();
 }
 
-/* Whether it is an attempt on a covered process by another one; fills in the target. */
+/* Whether another process attempts to access a covered process; fills in the target. */
 static __noinline bool aims_at(struct attempt *attempt, struct task_struct *target)
 {
 	identify(target, &attempt->process);
 	if (is_own_group(&attempt->process))
 		return false;
-	/* before it is looked up: what has formed by then is in the table by then */
+	/* read before the lookup: a process that has finished forming by then is in the table */
 	bool forming = is_forming(target);
 	struct svc_protection *found = find_protection(target, &attempt->process);
 
@@ -26,7 +26,7 @@ static __noinline bool aims_at(struct attempt *attempt, struct task_struct *targ
 	if (!found)
 		return attempt->forming;
 	attempt->decoy = found->flags & SVC_PROTECTION_DECOY;
-	/* the decoy is for the newest set to prove itself by: an older one that denies first would hide it */
+	/* the decoy tests the newest set of programs: a denial by an older set would hide the newest one's */
 	return !attempt->decoy || is_reporting();
 }
 
@@ -46,7 +46,7 @@ static long is_no_decoy(struct bpf_map *map, const void *key, struct svc_protect
 	return *found;
 }
 
-/* Whether anything on this machine is covered, beside the agent's decoy. */
+/* Whether anything on this machine is covered, except for the agent's decoy. */
 static __noinline int is_anything_covered(void)
 {
 	bool found = false;
@@ -57,7 +57,7 @@ static __noinline int is_anything_covered(void)
 	return found;
 }
 
-/* Whether a way to the memory of all processes is guarded: not where there is nothing to be found on it. */
+/* Whether a path to the memory of all processes is guarded: not if there is nothing to protect. */
 inlined bool is_machine_guarded(enum svc_left what)
 {
 	struct svc_settings *now = current_settings();
@@ -65,7 +65,7 @@ inlined bool is_machine_guarded(enum svc_left what)
 	return !(now && now->left & what) && is_anything_covered();
 }
 
-/* Answers `error`, to be returned by a hook, or 0 where nothing is enforced. */
+/* Reports the attempt. Returns the hook's result: `error`, or 0 if nothing is enforced. */
 inlined int judge(const struct attempt *attempt, int error)
 {
 	bool enforcing = is_enforcing();

@@ -1,8 +1,8 @@
-/* The attack paths as system calls, where hooks cannot deny: what is seen here goes on, and its caller is killed before
- * it runs again. What needs no system call of the reader's own (io_uring) is not seen here: see memory_lock.h.
+/* The attack paths as system calls, if hooks cannot deny: a call that is seen here continues, and its caller is killed
+ * before it runs again. Reads without a system call of the reader (io_uring) are not seen here: see memory_lock.h.
  *
- * A process that is only forming is let alone: most are nobody's concern, and killing cannot be taken back.
- * Nothing is killed unless the settings ask for it, on whatever tier; then it is reported only. */
+ * Attempts on a process that is still forming are ignored: most are harmless, and killing cannot be undone.
+ * On every tier, readers are killed only if the settings say so; otherwise they are only reported. */
 #ifndef SVC_ROADS_CALLS_H
 #define SVC_ROADS_CALLS_H
 
@@ -48,13 +48,13 @@ inlined void punish(struct attempt *attempt, const struct call *call)
 	report(attempt, strike());
 }
 
-/* O_PATH: nothing can be read through it until it is opened again. */
+/* O_PATH: nothing can be read through the descriptor until it is opened again. */
 inlined bool is_path_only(struct file *file)
 {
 	return BPF_CORE_READ(file, f_mode) & MODE_PATH;
 }
 
-/* The signal is there and has not been acted on yet: from then on the kernel copies no other process's memory for it.
+/* The signal is pending but not handled yet: from then on the kernel copies no other process's memory for the task.
  */
 inlined bool is_being_killed(struct task_struct *task)
 {
@@ -73,10 +73,10 @@ inlined void on_opened(const struct call *call, __u32 descriptor)
 	if (attempt.forming)
 		return;
 	if (!claim_report(file, &attempt.process)) {
-		/* another thread has read it before its opening came to an end, and all are killed for that */
+		/* another thread has read the file before the open ended, and all are being killed for that */
 		if (is_being_killed(attempt.source) && is_reported_for_own(file, &attempt.process))
 			return;
-		/* it was another file at the same address */
+		/* the report was for another file at the same address */
 		remember_reported(file, &attempt.process);
 	}
 	punish(&attempt, call);
@@ -94,8 +94,8 @@ inlined void on_read(const struct call *call, __u32 descriptor)
 
 	if (!file || !is_attempt_by_descriptor(file, &attempt) || attempt.forming)
 		return;
-	/* also where its opening was reported: another thread may have been quicker than the signal; and first, for who
-	 * is to see by it that this report has been claimed */
+	/* even if the open was reported, because another thread may be faster than the signal; and before the claim, so
+	 * that a thread that finds the report claimed also finds the signal pending */
 	enum svc_outcome outcome = strike();
 
 	attempt.call = call->number;
@@ -112,7 +112,7 @@ inlined void on_task(const struct call *call, enum svc_access_path path, struct 
 		punish(&attempt, call);
 }
 
-/* A pidfd is a file of pidfs (6.9), before that an anonymous one with the PID as its private data. */
+/* A pidfd is a file of pidfs since 6.9, and before an anonymous file with the PID as its private data. */
 inlined struct task_struct *task_of_pidfd(__u32 descriptor)
 {
 	struct file *file = file_of(descriptor);
@@ -130,7 +130,7 @@ inlined struct task_struct *task_of_pidfd(__u32 descriptor)
 	return name_is(name, "[pidfd]", 8) ? task_of(BPF_CORE_READ(file, private_data)) : 0;
 }
 
-/* The process that asks is the one that would be read: it is ended before its parent can. */
+/* The caller is the process that its parent could read: it is killed before the parent can. */
 inlined void on_traceme(const struct call *call)
 {
 	struct task_struct *caller = (struct task_struct *)bpf_get_current_task();
@@ -153,8 +153,8 @@ inlined void on_ptrace(const struct call *call)
 		on_task(call, SVC_PATH_PTRACE, find_task(argument(call, 1)));
 }
 
-/* By the event that was made: the attributes in the caller's memory may be changed, or not be there, when they are
- * looked at. */
+/* Checks the created event, because the attributes in the caller's memory may have changed, or be swapped out, when
+ * they are read. */
 inlined void on_perf_opened(const struct call *call, __u32 descriptor)
 {
 	struct file *file = file_of(descriptor);
@@ -177,7 +177,7 @@ inlined void on_prlimit(const struct call *call)
 
 	if (!task || (__u32)argument(call, 1) != CORE_LIMIT || !argument(call, 2))
 		return;
-	/* what cannot be read is taken for the worst */
+	/* a limit that cannot be read counts as raised */
 	if (bpf_probe_read_user(wanted, sizeof(wanted), (void *)argument(call, 2)) ||
 	    raises_core_limit(task, wanted[0], wanted[1]))
 		on_task(call, SVC_PATH_CORE_LIMIT, task);
@@ -207,7 +207,7 @@ inlined void on_call_entered(const struct call *call)
 	}
 }
 
-/* What only its result shows. */
+/* Attempts that only show in the result. */
 inlined void on_call_ended(const struct call *call, long answered)
 {
 	if (answered < 0)
@@ -218,7 +218,7 @@ inlined void on_call_ended(const struct call *call, long answered)
 		on_perf_opened(call, answered);
 }
 
-/* Whether a call has brought its caller what a hook would have denied. */
+/* Whether a call has succeeded that a hook should have denied. */
 inlined bool has_gone_through(const struct call *call, long answered)
 {
 	switch (call->kind) {
@@ -234,12 +234,12 @@ inlined bool has_gone_through(const struct call *call, long answered)
 	}
 }
 
-/* For beside hooks that deny. */
+/* For use in addition to hooks that deny. */
 inlined void on_call_not_denied(const struct call *call, long answered)
 {
 	if (!is_enforcing())
 		return;
-	/* never both: the verifier would follow every way through the one with every way through the other */
+	/* never both: the verifier would check every path through one combined with every path through the other */
 	if (has_gone_through(call, answered))
 		on_call_entered(call);
 	else

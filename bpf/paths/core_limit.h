@@ -1,5 +1,5 @@
-/* The limit on core dumps, which the wrapper has lowered, raised from outside: the next crash would write a dump. To
- * lower it is let pass: container runtimes set limits from outside. */
+/* Raising the core dump limit, which the wrapper has lowered, from outside: the next crash would write a dump. Lowering
+ * is permitted, because container runtimes set limits from outside. */
 #ifndef SVC_ROADS_CORE_LIMIT_H
 #define SVC_ROADS_CORE_LIMIT_H
 

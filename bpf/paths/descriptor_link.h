@@ -1,5 +1,5 @@
-/* Memory files of a process, reached through the links in /proc/PID/fd and /proc/PID/map_files. The link is where they
- * are stopped: a file that is reached says nothing of the process that it was reached by. */
+/* Memory files of a process, reached through the links in /proc/PID/fd and /proc/PID/map_files. Access is stopped at
+ * the link, because the opened file does not show through which process it was reached. */
 #ifndef SVC_ROADS_DESCRIPTOR_LINK_H
 #define SVC_ROADS_DESCRIPTOR_LINK_H
 
@@ -21,7 +21,7 @@ inlined enum link_kind kind_of_link(struct dentry *link)
 	bpf_probe_read_kernel(folder, sizeof(folder), at);
 	if (name_is(folder, "fd", 3))
 		return LINK_DESCRIPTOR;
-	/* "map_files", as far as there is room for it */
+	/* "map_files", cut to LONGEST_NAME */
 	return name_is(folder, "map_file", LONGEST_NAME) ? LINK_MAPPING : LINK_OTHER;
 }
 
@@ -34,7 +34,7 @@ inlined bool is_memory_file(struct file *file)
 	return name_is(name, "memfd:", 6);
 }
 
-/* What a mapping is of cannot be seen here; descriptors lead to terminals and logs too, which others may open. */
+/* A mapping's file is unknown here, so it counts as memory; descriptors also lead to terminals and logs. */
 inlined bool leads_to_memory(struct proc_inode *link, struct task_struct *task, enum link_kind kind)
 {
 	if (kind == LINK_MAPPING)

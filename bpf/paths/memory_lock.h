@@ -1,18 +1,18 @@
-/* What reaches another process's memory without a call that could be seen before: a thread that reads a descriptor
- * which another one is only just getting, and an io_uring. The kernel locks the memory before it copies any of it, and
- * copies nothing for who has a fatal signal pending.
+/* Access to another process's memory without a call that shows it before: a thread that reads a descriptor which
+ * another one is just obtaining, and an io_uring. The kernel locks the memory before it copies any of it, and copies
+ * nothing for a task with a pending fatal signal.
  *
- * Memory of others is locked for much else, too: to list mappings, to fork, to swap, to move pages. So what counts is
- * the call that it is done in, and the descriptor that is read. Only for where readers are killed. */
+ * Other processes' memory is locked for many other purposes: to list mappings, to fork, to swap, to move pages. So the
+ * current call and the descriptor that it reads decide. Only used to kill readers. */
 #ifndef SVC_ROADS_MEMORY_LOCK_H
 #define SVC_ROADS_MEMORY_LOCK_H
 
 #include "paths/calls.h"
 
-/* Flag of a task. */
+/* PF_KTHREAD, a flag of a task. */
 #define KERNEL_THREAD 0x00200000
 
-/* An io_uring says nothing of the file that it reads, and a descriptor that is closed meanwhile neither. */
+/* For reads whose file is unknown: by an io_uring, or from a descriptor that was closed meanwhile. */
 inlined void on_unnamed_read(const struct call *call, enum svc_access_path path, struct mm_struct *memory)
 {
 	struct attempt attempt;
@@ -40,7 +40,7 @@ inlined void on_memory_locking(struct mm_struct *memory)
 	__u32 flags = BPF_CORE_READ(reader, flags);
 	struct call call;
 
-	/* who has no memory any more is ending, and that is what is locked */
+	/* a reader without memory is exiting, and locks its former memory */
 	if (!own || own == memory || (flags & KERNEL_THREAD) || is_being_killed(reader))
 		return;
 	current_call(&call);

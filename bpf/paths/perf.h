@@ -1,5 +1,5 @@
-/* Samples of user stacks and registers. The hook does not know whose they will be, and samples follow a process into
- * its children, so only those of the caller itself are let through. */
+/* Samples of user stacks and registers. The hook does not know which process they will come from, and events follow a
+ * process into its children, so only events on the caller itself are permitted. */
 #ifndef SVC_ROADS_PERF_H
 #define SVC_ROADS_PERF_H
 
@@ -10,11 +10,11 @@ inlined bool samples_user_memory(__u64 sample_type)
 	return sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR);
 }
 
-/* The flags of the attributes follow read_format; they are bits without a name of their own. */
+/* The attributes' flags follow read_format; they are bit fields, which have no offsets. */
 #define ATTRIBUTE_FLAGS 40
 #define INHERIT 2
 
-/* Into children of the caller, which may be covered later. */
+/* Whether the event follows into children of the caller, which may be covered later. */
 inlined bool is_inherited(struct perf_event *event)
 {
 	__u64 flags = 0;
@@ -24,14 +24,14 @@ inlined bool is_inherited(struct perf_event *event)
 	return flags & INHERIT;
 }
 
-/* perf_event_open(attr, pid, cpu, group, flags): 0 is the caller, unless it is the descriptor of a cgroup. */
+/* perf_event_open(attr, pid, cpu, group, flags): pid 0 is the caller, unless pid is the descriptor of a cgroup. */
 inlined bool is_on_itself(const struct call *call)
 {
 	return call->kind == CALL_PERF_EVENT_OPEN && (__u32)argument(call, 1) == 0 &&
 	       !(argument(call, 4) & PERF_FLAG_PID_CGROUP);
 }
 
-/* As an event is made and not as it is asked for: there the hook tells the attributes only before Linux 6.15. */
+/* At the creation of an event, not its request: that hook passes the attributes only before Linux 6.15. */
 inlined int on_perf_event_alloc(struct perf_event *event)
 {
 	struct attempt attempt;
@@ -39,7 +39,7 @@ inlined int on_perf_event_alloc(struct perf_event *event)
 
 	if (!samples_user_memory(BPF_CORE_READ(event, attr.sample_type)))
 		return 0;
-	/* one that follows another into a child: to deny it would deny the fork */
+	/* an event that follows another one into a child: denying it would deny the fork */
 	if (BPF_CORE_READ(event, parent))
 		return 0;
 	current_call(&call);

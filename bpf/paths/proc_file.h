@@ -1,4 +1,4 @@
-/* environ and mem of a process, through any mount, link, descriptor trick or io_uring. */
+/* environ and mem of a process, by whatever mount, link, descriptor or io_uring. */
 #ifndef SVC_ROADS_PROC_FILE_H
 #define SVC_ROADS_PROC_FILE_H
 
@@ -13,7 +13,7 @@ inlined void remember_opened(const struct svc_process *process)
 	if (!bpf_map_update_elem(&opened, process, &once, BPF_ANY))
 		return;
 	tally(SVC_TALLY_OPENINGS_LOST);
-	/* nobody can be said to be unopened any more, until the agent begins anew */
+	/* from now on every process counts as opened, until the agent resets this */
 	if (now)
 		now->watching_since = SVC_NEVER;
 }
@@ -47,7 +47,7 @@ inlined bool is_reported_for_own(struct file *file, const struct svc_process *pr
 	return reader && *reader == own_group();
 }
 
-/* An int: before Linux 6.4 the upper half of what the helper answers is not set. */
+/* An int, because before Linux 6.4 the upper half of the helper's result is not set. */
 inlined int mark_reported(struct file *file, const struct svc_process *process, __u64 flags)
 {
 	struct svc_file key = { .file = (__u64)file, .target = *process };
@@ -61,14 +61,14 @@ inlined void remember_reported(struct file *file, const struct svc_process *proc
 	mark_reported(file, process, BPF_ANY);
 }
 
-/* Whether nobody has reported it yet: threads on several processors may come at once. */
+/* Whether the caller is the first to report it: threads on several processors may arrive at once. */
 inlined bool claim_report(struct file *file, const struct svc_process *process)
 {
 	return mark_reported(file, process, BPF_NOEXIST) != -EEXIST;
 }
 
-/* Whether the opening of a file is an attempt; fills it in. An opening that is none yet is remembered, because the
- * descriptor stays when its process is covered later. */
+/* Whether opening a file is an attempt; fills it in. Other opens are remembered, because the descriptor stays open when
+ * the process is covered later. */
 static __noinline bool is_attempt_by_open(struct file *file, struct attempt *attempt)
 {
 	struct file_target target;
@@ -104,7 +104,7 @@ static __noinline bool is_attempt_by_descriptor(struct file *file, struct attemp
 	return aims_at(attempt, target.task) || (owner && owner != target.task && aims_at(attempt, owner));
 }
 
-/* Of a hook that denies: the verdict, and what was let pass counts as reported. */
+/* The verdict of a hook that denies; an access that is permitted counts as reported. */
 inlined int judge_file(struct file *file, struct attempt *attempt)
 {
 	struct call call;
@@ -118,8 +118,8 @@ inlined int judge_file(struct file *file, struct attempt *attempt)
 	return verdict;
 }
 
-/* Asked for every file of the node that is opened: all but procfs leave here, read through the pointers that the
- * verifier knows, which costs no calls. */
+/* Runs for every open on the node, and ends here for all but procfs. Reads through pointers that the verifier knows,
+ * which needs no helper calls. */
 inlined bool is_on_procfs(struct file *file)
 {
 	return file->f_inode->i_sb->s_magic == PROC_MAGIC;
@@ -130,7 +130,7 @@ inlined int on_proc_file_open(struct file *file)
 {
 	struct attempt attempt;
 
-	/* what leads to all memory is the hook locked_down's */
+	/* the hook locked_down handles paths to all memory */
 	if (!is_attempt_by_open(file, &attempt) || !attempt.target)
 		return 0;
 	return judge_file(file, &attempt);

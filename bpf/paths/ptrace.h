@@ -1,5 +1,5 @@
-/* What asks the kernel for the right to attach: process_vm_readv and writev, ptrace, pidfd_getfd, /proc/PID/mem and
- * the files that show registers. The right to read is left alone: ns/ and much that tools need ask for it. */
+/* Calls that need the kernel's permission to attach: process_vm_readv and writev, ptrace, pidfd_getfd, /proc/PID/mem
+ * and the files that show registers. Permission to read is not checked: ns/ and much that tools need require it. */
 #ifndef SVC_ROADS_PTRACE_H
 #define SVC_ROADS_PTRACE_H
 
@@ -19,7 +19,7 @@ inlined enum svc_access_path road_of_call(enum call_kind kind)
 	}
 }
 
-/* Where a file is being opened, the hook of file_open was asked before and has reported it. */
+/* If a file is being opened, the hook file_open has run before and reported it. */
 inlined bool is_reported_by_open(enum call_kind kind)
 {
 	return kind == CALL_OPEN || kind == CALL_IO_URING;
@@ -42,7 +42,7 @@ inlined int on_ptrace_access(struct task_struct *child, unsigned int mode)
 	return judge(&attempt, -EPERM);
 }
 
-/* A covered process asks its parent to trace it; the parent is who would read. */
+/* A covered process asks its parent to trace it; the parent is the reader. */
 inlined int on_ptrace_traceme(struct task_struct *parent)
 {
 	struct attempt attempt;

@@ -1,5 +1,5 @@
-/* The service account token by which a wrapper logs in. Its volume is a tmpfs of its own, so that the file system
- * decides: whatever mount, namespace or descriptor leads there, and whichever file the kubelet has put there last. */
+/* The service account token with which a wrapper logs in. Its volume is a separate tmpfs, so the file system decides,
+ * whatever mount, namespace or descriptor leads there, and whichever file the kubelet wrote last. */
 #ifndef SVC_ROADS_TOKEN_H
 #define SVC_ROADS_TOKEN_H
 
@@ -19,7 +19,7 @@ inlined bool may_open(const struct svc_volume *volume)
 	return (opened && is_same_volume(opened, volume)) || bpf_map_lookup_elem(&token_keepers, &own);
 }
 
-/* Whether the opening of a file of this file system is an attempt on a token; fills it in. */
+/* Whether opening a file of this file system is an attempt on a token; fills it in. */
 static __noinline bool is_attempt_on_volume(struct super_block *super, struct attempt *attempt)
 {
 	struct svc_volume volume = {};
@@ -36,13 +36,13 @@ static __noinline bool is_attempt_on_volume(struct super_block *super, struct at
 	return true;
 }
 
-/* Folders may be listed, and files written. */
+/* Listing folders and writing files is permitted. */
 inlined bool is_reading(__u32 kind, __u32 mode)
 {
 	return (kind & FILE_KIND) == REGULAR_FILE && mode & MODE_READ;
 }
 
-/* For files of which the verifier knows nothing. */
+/* For files that the verifier does not know. */
 inlined bool is_attempt_on_token(struct file *file, struct attempt *attempt)
 {
 	struct super_block *super = BPF_CORE_READ(file, f_inode, i_sb);
@@ -52,7 +52,7 @@ inlined bool is_attempt_on_token(struct file *file, struct attempt *attempt)
 	       is_attempt_on_volume(super, attempt);
 }
 
-/* Asked for every file of the node that is opened, and read as in `is_on_procfs`. */
+/* Runs for every open on the node; reads as in `is_on_procfs`. */
 inlined int on_token_open(struct file *file)
 {
 	struct inode *inode = file->f_inode;
