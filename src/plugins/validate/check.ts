@@ -68,7 +68,7 @@ export interface ExaminedObject {
 }
 
 export type CheckResult =
-  /** `trusted`: what was assumed and not verified, as a sentence. */
+  /** `trusted`: what was assumed without verification, as a sentence. */
   | ({ readonly state: 'passed'; readonly note?: string; readonly trusted?: string } & OneByOne)
   /** `unknown` counts in addition to the failures: regardless of their levels, and even if they are ignored. */
   | ({

@@ -72,7 +72,7 @@ function logWarnings(log: () => Logger): void {
 type Env = Readonly<Record<string, string | undefined>>;
 
 export interface TakenToken {
-  /** The token's bytes; undefined where VAULT_TOKEN is not set. */
+  /** The token's bytes; undefined if VAULT_TOKEN is not set. */
   readonly token: Region | undefined;
   /** The environment with `*` in place of the token. */
   readonly env: Env;

@@ -47,7 +47,7 @@ export interface Observation extends HealthSource {
   watchToken(secondsLeft: () => number | undefined): void;
 }
 
-/** @param metrics where they are declared */
+/** @param metrics registry for the wrapper's metrics */
 export function createObservation(metrics: Metrics = createLeanMetrics()): Observation {
   const health = createHealth();
   health.notAlive('secrets', 'not fetched yet');

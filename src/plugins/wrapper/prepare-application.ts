@@ -123,8 +123,8 @@ const notInherited = new Set([
 
 /**
  * Once a program has overwritten the end of its arguments (`setproctitle`), the kernel shows the bytes that follow, up
- * to the next NUL, as part of them. This harmless string stands there, with spare length so that a title which is some
- * bytes too long does not reach the next string either.
+ * to the next NUL, as part of them. This harmless string follows the arguments, with spare length so that a title which
+ * is some bytes too long does not reach the next string either.
  */
 const dummy = Buffer.from(`${dummyVariable}=`.padEnd(128, '-'));
 

@@ -92,7 +92,7 @@ export class Runner {
     return ending;
   }
 
-  /** Renews the shared records in place and sends SIGHUP. @returns false where the region is too small */
+  /** Renews the shared records in place and sends SIGHUP. @returns false if the region is too small */
   renew(delivered: readonly Delivered[]): boolean {
     const prepared = this.#prepared;
     if (prepared?.shared) {

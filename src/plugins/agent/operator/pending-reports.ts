@@ -123,7 +123,7 @@ export class PendingReports {
     this.#queue.refuse();
   }
 
-  /** The state, as long as the operator does not know it. */
+  /** The state if it differs from what the operator knows; every report repeats it until one is answered. */
   #stateNews(): { state: object; text: string } | undefined {
     if (this.#toldState !== undefined && performance.now() < this.#askAgainAt) return undefined;
     const state = stateMessage(this.#state());

@@ -86,7 +86,7 @@ function crowdedCgroups({ log, metrics, health }: Parts): PodWatchState['crowded
   };
 }
 
-/** Names the pods that are to be covered and are not in metrics and health, and once each in the log. */
+/** Shows labelled pods that are not covered, in metrics and health, and once each in the log. */
 function uncoveredPods({ log, metrics, health }: Parts): (reasons: ReadonlyMap<string, string>) => void {
   const gauge = metrics.gauge(
     'svc_agent_uncovered_pods',

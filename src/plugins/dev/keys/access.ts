@@ -55,7 +55,7 @@ export class Tokens {
     return token;
   }
 
-  /** @throws KeyRefusal 403 where the token's policies do not allow the path */
+  /** @throws KeyRefusal 403 if the token's policies do not allow the path */
   authorize(token: Token, capability: DevCapability | undefined, path: string): void {
     if (token.policies !== undefined && !permits(this.#held(token), capability, path)) throw outsidePolicy();
   }

@@ -43,7 +43,9 @@ function weaker(protection: Protection, { code, reason }: WrapperRefusal): Prote
   return undefined;
 }
 
-/** Codes of failures; undefined: the application could not map its descriptor. */
+/**
+ * Errors after which delivery falls back to the environment; undefined: the application could not map its descriptor.
+ */
 const noDescriptor: ReadonlySet<string | undefined> = new Set([
   'MEMFD_SECRET_UNAVAILABLE',
   'MEMORY_LOCK_REFUSED',

@@ -177,8 +177,8 @@ async function authorityFor(stored: StoredState, facts: RenewFacts, changes: str
 }
 
 /**
- * Whether all certificates of the previous authority have expired: it has signed nothing since this one was created,
- * `backdatedMs` after this one's `notBefore`, and certificates are backdated as well.
+ * Whether every certificate of the previous authority has expired. That authority signs nothing once this one exists,
+ * which was created `backdatedMs` after its own `notBefore`.
  */
 function isOutlived(authority: TlsIdentity, { now, lifetimes }: RenewFacts): boolean {
   return (

@@ -242,7 +242,7 @@ class InitApplication {
     }
   }
 
-  /** Renews the shared records in place and has SIGHUP sent. False where the region is too small. */
+  /** Renews the shared records in place and makes svc-init send SIGHUP. False if the region is too small. */
   renew(delivered: readonly Delivered[]): boolean {
     if (this.#shared !== undefined) {
       if (!fitsNextGeneration(this.#shared.bytes, delivered)) return false;

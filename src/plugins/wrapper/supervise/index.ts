@@ -214,7 +214,7 @@ export function catchSignals(onEndWithoutApplication: (signal: string) => void):
   };
 }
 
-/** Otherwise a log line written from the background would stop the wrapper and with it the application (`tostop`). */
+/** Otherwise a log line written from the background would stop the application (`stty tostop`). */
 function ignoreTerminalAccess(): ReadonlySet<string> {
   if ((readProcess('self')?.terminal ?? 0) === 0) return new Set();
   for (const signal of terminalAccessSignals) ignoreSignal(constants.signals[signal]);
