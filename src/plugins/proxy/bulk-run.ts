@@ -5,20 +5,22 @@ import { isVaultError } from '../../runtime/vault/contract.ts';
 import { NameTaken, TargetRefused } from './decrypt/target.ts';
 import { folderFailure } from './decrypt/target-folder.ts';
 
-/** What a run goes through: a bucket, and how the keys begin of the objects that are meant. */
+/** The objects of a run: all keys in `bucket` that begin with `prefix`. */
 export interface RunPlace {
   readonly bucket: string;
   readonly prefix: string;
 }
 
-/** @throws SvcError DECRYPT_USAGE, MIGRATE_USAGE or REWRAP_USAGE for what is not `s3://bucket` or `s3://bucket/prefix` */
+/**
+ * @throws SvcError DECRYPT_USAGE, MIGRATE_USAGE or REWRAP_USAGE unless `text` is `s3://bucket` or `s3://bucket/prefix`
+ */
 export function placeOf(text: string, of: keyof typeof notPlaces): RunPlace {
   const place = readPlace(text);
   if (place === undefined) throw notPlaces[of](text);
   return place;
 }
 
-/** @returns undefined for what is not `s3://bucket` or `s3://bucket/prefix` */
+/** @returns undefined unless `text` is `s3://bucket` or `s3://bucket/prefix` */
 export function readPlace(text: string): RunPlace | undefined {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(text) ?? [];
@@ -37,7 +39,7 @@ const notPlace = (code: string, text: string): SvcError =>
     exitStatus: exitStatus.config,
   });
 
-/** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */
+/** Like `concurrently`, but the first failure aborts the other work, and nothing is still running when this settles. */
 export async function eachOf<T>(
   items: readonly T[],
   limit: number,
@@ -62,26 +64,26 @@ export async function eachOf<T>(
   signal.throwIfAborted();
 }
 
-/** An object that a run could not do. */
+/** An object that a run could not process. */
 export interface Fault {
   readonly key: string;
-  /** Of the envelope, the key server, the store or the disk: a stable word. */
+  /** Stable code of the failure in the envelope, the key server, the store or the file system. */
   readonly reason: string;
   readonly message: string;
 }
 
-/** More are counted. */
+/** Further faults are only counted. */
 const mostListed = 1_000;
-/** So many objects in a row that the store does not give are no fault of the objects. */
+/** After this many consecutive failures of the store, the store is at fault and not the objects. */
 const mostUnavailable = 16;
 
-/** Errors of a file system that are about one name, and not about the disk. */
+/** File system errors that concern a single name rather than the disk. */
 const ofName = /^(?:ENAMETOOLONG|ENOTDIR|EISDIR|ELOOP|EILSEQ|EINVAL|ENOENT)$/;
 
-/** No store has keys that are longer, and no message needs to be. */
+/** Store keys are at most this long, and no message needs to be longer. */
 const cut = (text: string) => (text.length > 1024 ? `${text.slice(0, 1024)}…` : text);
 
-/** Sorts what goes wrong into faults of single objects, which are reported at the end, and what ends the run. */
+/** Separates faults of single objects, which are reported at the end, from errors that end the run. */
 export class Faults {
   readonly listed: Fault[] = [];
   readonly byReason: Record<string, number> = {};
@@ -89,17 +91,16 @@ export class Faults {
   #unavailable = 0;
   readonly #folder: string;
 
-  /** @param folder that plaintext is written to */
+  /** @param folder target folder of the plaintext */
   constructor(folder = '') {
     this.#folder = folder;
   }
 
-  /** An object was done. */
   succeeded(): void {
     this.#unavailable = 0;
   }
 
-  /** @throws what ends the run: no key server, no store, no room on the disk */
+  /** @throws errors that end the run: key server or store unavailable, disk full */
   add(key: string, error: unknown): void {
     const reason = this.#reasonOf(error);
     if (reason === undefined) throw this.#ending(error);
@@ -132,7 +133,7 @@ export class Faults {
   }
 }
 
-/** Codes and next steps, by what cannot be had. */
+/** Error codes and next steps by the store that failed. */
 const failures = {
   decrypt: [
     'DECRYPT_STORE_FAILED',
@@ -156,7 +157,9 @@ const failures = {
   ],
 } as const;
 
-/** Why a run did not get to its end: an error that says so itself, or what is wrong with the store. */
+/**
+ * The error that ended a run early: the error itself when it carries its own next step, else a failure of the store.
+ */
 export function endOf(
   error: unknown,
   of: Exclude<keyof typeof failures, 'target'>,

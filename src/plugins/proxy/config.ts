@@ -31,11 +31,11 @@ export interface ProxyConfig {
   readonly allowAnonymous: boolean;
   /** Undefined: no line for each request. */
   readonly accessLog: AccessLogConfig | undefined;
-  /** In which objects are written; both are read. */
+  /** Format of new objects; both formats are read. */
   readonly format: EnvelopeFormat;
   readonly binding: BindingMode;
   readonly requireBound: boolean;
-  /** Each data key is sealed to them besides. */
+  /** Every data key is also sealed to these recipients. */
   readonly recoveryRecipients: readonly KeyObject[];
   readonly unencryptedReads: 'allow' | 'deny';
   readonly strict: boolean;
@@ -45,7 +45,7 @@ export interface ProxyConfig {
   readonly verifyBuffer: number;
   readonly verifyBudget: number;
   readonly envelopeHeaders: 'shown' | 'hidden';
-  /** `format-1`, `format-2`: what is listed is encrypted in that format, so that its size can be calculated. */
+  /** `format-1`, `format-2`: assumes that listed objects are encrypted in that format, and calculates their sizes. */
   readonly listSizes: 'plaintext' | 'format-1' | 'format-2' | 'stored';
   /** Ends with `/`, such as `.svc/`. */
   readonly reservedPrefix: string;
@@ -58,7 +58,7 @@ export interface ProxyConfig {
 
 const everyInterface = '::';
 
-/** The settings, checked by `checkProxy`, in the shape that the proxy uses. */
+/** Converts settings that `checkProxy` has accepted. */
 export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
   return {
     listen: { host: settings.listen.host ?? everyInterface, port: settings.listen.port },
@@ -120,7 +120,7 @@ const proxyRules: readonly Rule<Config>[] = [
   spoolUsable,
 ];
 
-/** What the settings need from each other; one error a line. */
+/** Rules between settings; one error a line. */
 export const checkProxy = (config: Config): readonly string[] =>
   applyRules(config, [...proxyRules, ...vaultRules]);
 
@@ -168,7 +168,7 @@ function budgetHoldsOne({ verifyBuffer, verifyBudget }: Config): string | undefi
   return `SVC_PROXY_VERIFY_BUDGET: must be at least SVC_PROXY_VERIFY_BUFFER, which is ${formatByteSize(verifyBuffer)}`;
 }
 
-/** Both together would store objects that this very proxy then refuses to read. */
+/** The combination would store objects that this proxy then refuses to read. */
 function ownWritesReadable({ bind, requireBound }: Config): string | undefined {
   if (bind !== 'none' || !requireBound) return undefined;
   return (

@@ -23,19 +23,19 @@ export interface ProxyServices {
   readonly metrics: ProxyMetrics;
   /** Wraps and unwraps under the KEK, with bindings applied. */
   readonly keys: DataKeys;
-  /** Those of parts, some of which are asked for ahead. */
+  /** DEKs of parts, some of which are requested ahead of their part. */
   readonly partKeys: PartKeys;
-  /** Those of open uploads in format 2. */
+  /** DEKs of open uploads in format 2. */
   readonly uploadKeys: UploadKeys;
   /** Sends callers' requests to the store. */
   readonly upstream: Upstream;
   /** Reads and writes the proxy's own helper objects. */
   readonly state: StateStore;
-  /** What lies in a bucket itself, by the same connections. */
+  /** The contents of a bucket, over the same connections as `state`. */
   readonly contents: BucketContents;
-  /** What buckets keep, with a short memory. */
+  /** Versioning and object lock of buckets, cached for a short time. */
   readonly buckets: BucketFacts;
-  /** Bounds the ciphertext on disk of reads and writes together. */
+  /** Bounds the ciphertext on disk, of reads and writes together. */
   readonly spoolSpace: SpoolSpace;
   readonly manifests: Manifests;
   /** Records of open multipart uploads. */
@@ -47,35 +47,35 @@ export interface ProxyServices {
 /** One request being answered. */
 export interface RequestContext {
   readonly request: S3Request;
-  /** The caller's body, decoded and checked while it is read. Reading starts when it is asked for. */
+  /** The caller's body, decoded and checked while it is read; reading starts on demand. */
   readonly payload: Payload;
   readonly answer: ResponseWriter;
-  /** Room for answers of the store that are read whole; released with the request. */
+  /** Memory for store responses that are read whole; released with the request. */
   readonly held: HeldResponses;
   /** Aborted when the caller disconnects or the time to drain is over. */
   readonly signal: AbortSignal;
-  /** What is to be called when the request has ended, however it does. */
+  /** Registers a function to call when the request ends, for whatever reason. */
   atEnd(release: () => void): void;
   readonly log: Logger;
-  /** For the access log: the version of the transit key that wraps the object's keys, once it is known. */
+  /** For the access log: the version of the transit key that wraps the object's keys, once known. */
   keyVersion: number | undefined;
 }
 
 /** The answer to the caller; headers go out with the first byte or with `end`. */
 export interface ResponseWriter {
   readonly started: boolean;
-  /** `headers` replace earlier ones of that name. */
+  /** `headers` replace earlier headers of the same name. */
   head(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void;
   /**
    * Resolves when the bytes have been given to the operating system, so that `chunk` may be
    * overwritten (it is pooled memory); rejects when the caller's connection is gone.
    */
   write(chunk: Uint8Array): Promise<void>;
-  /** A long body is sent block by block, each of which is freed. */
+  /** A long body is sent block by block, and each block is freed once sent. */
   end(lastChunk?: Uint8Array | string | BlockBody): Promise<void>;
-  /** Breaks the connection so that the caller cannot take what it has for a whole body. */
+  /** Breaks the connection so that the caller cannot mistake a partial body for a whole one. */
   destroy(reason: Error): void;
 }
 
-/** Answers one operation or throws S3Error, EnvelopeError or VaultError, which the server turns into an answer. */
+/** Answers one operation. The server turns a thrown S3Error, EnvelopeError or VaultError into an error response. */
 export type OperationHandler = (services: ProxyServices, context: RequestContext) => Promise<void>;

@@ -9,12 +9,12 @@ import {
 import type { Transit, WrappedKey } from '../../runtime/vault/contract.ts';
 import type { ProxyConfig } from './config.ts';
 
-/** A fresh key in the clear with its wrapped form. `key` is zeroed by whoever asked for it. */
+/** A fresh key in the clear with its wrapped form. The caller zeroes `key`. */
 export interface FreshKey extends BoundKey {
   readonly key: Buffer;
 }
 
-/** A key wrapped for its place, and sealed to recovery keys where it is one that is. */
+/** A key wrapped for its place, and sealed to recovery keys if its kind is. */
 export interface BoundKey extends WrappedKey {
   readonly recovery?: string;
 }
@@ -23,18 +23,18 @@ export interface BoundKey extends WrappedKey {
 export interface WrapScheme {
   readonly keyName: string;
   readonly binding: BindingMode;
-  /** Of an envelope: its DEK or seal key, sealed to recovery keys. */
+  /** The envelope's DEK or seal key, sealed to recovery keys. */
   readonly recovery?: string;
 }
 
 /** DEKs and seal keys of objects, wrapped by the transit key. */
 export interface DataKeys {
   readonly scheme: WrapScheme;
-  /** Recovery keys that each key is sealed to; default: none. */
+  /** Number of recovery keys that each key is sealed to; default: none. */
   readonly recipients?: number;
-  /** Fresh random keys under the proxy's own scheme, one a purpose, in order. */
+  /** Creates one random key for each purpose, in order, under the proxy's own scheme. */
   create(name: ObjectName, purposes: readonly KeyPurpose[], signal?: AbortSignal): Promise<FreshKey[]>;
-  /** Wraps keys again (copies), under the proxy's own scheme and the latest KEK version. */
+  /** Wraps existing keys (of copies) under the proxy's own scheme and the latest KEK version. */
   wrap(
     name: ObjectName,
     keys: readonly { readonly key: Uint8Array; readonly purpose: KeyPurpose }[],
@@ -42,8 +42,8 @@ export interface DataKeys {
   ): Promise<BoundKey[]>;
   /**
    * Unwraps keys of a stored object; the caller zeroes them.
-   * @throws EnvelopeError `foreign-key` when wrapped under another transit key than ours,
-   *   `unbound` under `--require-bound` for keys without binding; VaultError otherwise.
+   * @throws EnvelopeError `foreign-key` for keys wrapped under another transit key, `unbound` for keys without binding
+   *   under `--require-bound`; VaultError otherwise
    */
   unwrap(
     name: ObjectName,
@@ -56,7 +56,7 @@ export interface DataKeys {
 export interface StoredKey {
   readonly wrapped: string;
   readonly purpose: KeyPurpose;
-  /** Of a part: its DEK under the seal key. */
+  /** For a part: its DEK sealed under the seal key. */
   readonly recovery?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function createDataKeys(transit: Transit, config: KeyConfig): DataKeys {
   };
 }
 
-/** One fresh key, as `create` makes several. The caller zeroes it. */
+/** Creates a single key. The caller zeroes it. */
 export async function createKey(
   keys: Pick<DataKeys, 'create'>,
   name: ObjectName,
@@ -119,7 +119,7 @@ async function createKeys(
   }
 }
 
-/** In memory of its own: collections leave copies of small arrays that Node allocates itself. */
+/** In its own ArrayBuffer: small arrays live on the heap of V8, where garbage collection leaves copies behind. */
 const randomKey = (): Buffer => randomFillSync(Buffer.from(new ArrayBuffer(dekBytes)));
 
 function refuseForeign(stored: WrapScheme, keyName: string): void {
@@ -135,7 +135,7 @@ function refuseUnbound(stored: WrapScheme): void {
   throw new EnvelopeError('unbound', "the object's key is not bound to its name and --require-bound is set");
 }
 
-/** A key of another length is none that svc made. */
+/** svc makes keys of this length only. */
 function whole(keys: Buffer[]): Buffer[] {
   if (keys.every((key) => key.length === dekBytes)) return keys;
   for (const key of keys) key.fill(0);

@@ -27,8 +27,8 @@ export const proxy: Component<ProxySettings> = {
 };
 
 /**
- * No core dumps, and no reading by other processes of the same user, before there is a token or a key.
- * @throws NativeError, SvcError NATIVE_UNSUPPORTED (exit 71) where Linux refuses
+ * Disables core dumps, and reads by other processes of the same user, before any token or key is in memory.
+ * @throws NativeError, SvcError NATIVE_UNSUPPORTED (exit 71) if Linux refuses
  */
 function protectMemory(log: Logger): void {
   if (process.platform !== 'linux') {
@@ -40,8 +40,8 @@ function protectMemory(log: Logger): void {
 }
 
 /**
- * Serves in a worker of the cluster. The primary asks it to end by a message: a signal may
- * come from the terminal as well, and two of them cut an orderly end short.
+ * Serves in a cluster worker. The primary stops it by a message, because a signal may also come from the terminal, and
+ * a second signal cuts an orderly shutdown short.
  */
 export function startWorker(
   options: Omit<ProcessOptions, 'conditions'>,
@@ -59,14 +59,14 @@ export function startWorker(
   return startProcess({ ...options, conditions }, AbortSignal.any([signal, asked.signal]));
 }
 
-/** A worker that lived so long is no part of a series of crashes. */
+/** A worker that lived this long is not part of a crash loop. */
 const settledMs = 60_000;
 
-/** A condition of the workers themselves, until they tell of others. */
+/** Condition of a worker until it reports its own conditions. */
 const starting = 'workers';
 const nobody: ReadonlyMap<string, string> = new Map([[starting, 'no worker runs']]);
 
-/** Starts `config.workers` processes on one address, and another one for each that dies. */
+/** Starts `config.workers` processes on one address, and replaces each that dies. */
 export async function startClusterPrimary(
   config: ProxyConfig,
   deps: ComponentDeps,
@@ -88,9 +88,8 @@ class ClusterPrimary {
   readonly #size: number;
   readonly #deps: ComponentDeps;
   readonly #backoff = createBackoff({ initialMs: 500, maxMs: 30_000 });
-  /** Of each worker that lives, what keeps it from serving: reasons by condition. */
+  /** For each live worker, the reasons that keep it from serving, by condition. */
   readonly #unmet = new Map<number, Map<string, string>>();
-  /** Conditions that `/readyz` names now. */
   #shown: readonly string[] = [];
   #stopping = false;
 
@@ -101,7 +100,7 @@ class ClusterPrimary {
     cluster.setupPrimary({ args: workerArguments(process.argv.slice(2)), execArgv });
   }
 
-  /** @returns the address that the workers share. @throws SvcError when one of them ends before it listens */
+  /** @returns the workers' shared address. @throws SvcError if a worker exits before it listens */
   async start(): Promise<string> {
     const workers = Array.from({ length: this.#size }, () => this.#fork());
     const addresses = await Promise.all(workers.map(listening));
@@ -128,7 +127,7 @@ class ClusterPrimary {
     this.#unmet.set(worker.id, unmet);
     worker.on('message', (message) => {
       if (!isWorkerMessage(message)) return;
-      // One that was still starting has not heard it the first time.
+      // a worker that was still starting missed the first request to stop
       if (this.#stopping) askToStop(worker);
       const { condition, reason } = message;
       unmet.delete(starting);
@@ -148,12 +147,15 @@ class ClusterPrimary {
       this.#report();
       this.#deps.log.error('proxy.worker.died', { pid: worker.process.pid, status, signal });
       if (performance.now() - began > settledMs) this.#backoff.reset();
-      // Not unrefed: when all have died, nothing else may keep the primary alive.
+      // not unrefed: once all workers have died, only this timer keeps the primary alive
       setTimeout(() => this.#stopping || this.#replaceWhenGone(this.#fork()), this.#backoff.next());
     });
   }
 
-  /** Ready while one of them is: callers are spread over all, but each waits for servers by itself. */
+  /**
+   * Ready while any worker is: requests go to all workers, and a worker that is not ready waits for its servers by
+   * itself.
+   */
   #report(): void {
     const { health } = this.#deps;
     const workers = [...this.#unmet.values()];
@@ -187,7 +189,10 @@ const diedEarly = (status: number | null) =>
 
 const flag = '--health';
 
-/** The command line for a worker: the same without a health server, which the primary has. A flag may stand once only. */
+/**
+ * The worker's command line: the same, except that `--health` is empty because the primary has the health server. A
+ * flag must not occur twice.
+ */
 export function workerArguments(given: readonly string[]): string[] {
   const kept = given.filter(
     (argument, index) => argument !== flag && !argument.startsWith(`${flag}=`) && given[index - 1] !== flag,
@@ -195,16 +200,16 @@ export function workerArguments(given: readonly string[]): string[] {
   return [...kept, flag, ''];
 }
 
-/** What a worker tells the primary: a condition that it meets, or the reason why not. */
+/** Message from a worker to the primary: a condition that is met, or the reason why it is not. */
 export interface WorkerMessage {
   readonly svc: 'condition';
   readonly condition: string;
   readonly reason?: string;
 }
-/** The one thing that the primary tells a worker. */
+/** The only message from the primary to a worker. */
 export type PrimaryMessage = { readonly svc: 'stop' };
 
-/** Libraries use the same channel. */
+/** Libraries use the same channel, so messages need a type check. */
 export const isWorkerMessage = (message: unknown): message is WorkerMessage =>
   (message as Partial<WorkerMessage> | null)?.svc === 'condition';
 

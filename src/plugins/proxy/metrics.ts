@@ -2,7 +2,7 @@ import type { Metrics } from '../../runtime/health/health.ts';
 
 const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The proxy's metrics, those of its contract and those that only the server counts. */
+/** The proxy's metrics: those that handlers count, and those that only the server counts. */
 export interface ServerMetrics extends ProxyMetrics {
   /** Requests being served: +1 or -1. */
   inFlight(by: 1 | -1): void;
@@ -40,10 +40,10 @@ export function createProxyMetrics(metrics: Metrics): ServerMetrics {
   };
 }
 
-/** What the proxy counts. Labels are operation names and stable reasons, never buckets or keys. */
+/** Metrics that handlers count. Labels are operation names and stable reasons, never buckets or keys. */
 export interface ProxyMetrics {
   request(operation: string, status: number, seconds: number): void;
-  /** A stored object that was refused: reason of the EnvelopeError. */
+  /** A stored object was refused; the label is the reason of the EnvelopeError. */
   refused(reason: string): void;
   bytes(direction: 'encrypted' | 'decrypted', count: number): void;
 }

@@ -31,7 +31,7 @@ import { checksumAsked } from './sum-plaintext.ts';
 
 const answerLimit = 64 * 1024;
 
-/** The store copies the ciphertext; the keys are wrapped again for the new name. */
+/** The store copies the ciphertext; only the keys are wrapped again, for the new name. */
 export async function copyEncrypted(
   services: ProxyServices,
   copy: CopyRequest,
@@ -54,7 +54,7 @@ export async function copyEncrypted(
   }
 }
 
-/** Of an object in one piece it stands in the metadata, which may have no room. */
+/** The checksum of a single body lives in the metadata, where `withEnvelope` drops it when there is no room. */
 const keepsChecksum = (headers: Readonly<Record<string, string>>, { keys }: Envelope): boolean =>
   keys.form !== 'single' || headers[checksumHeader] !== undefined;
 
@@ -140,14 +140,14 @@ async function copyInStore(
   }
 }
 
-/** A 412 is about the source, unless the caller set a condition on the destination. */
+/** A 412 concerns the source, unless the caller set a condition on the destination. */
 const changedMeanwhile = (error: unknown, headers: Record<string, string>) =>
   error instanceof S3Error &&
   error.status === 412 &&
   headers['if-match'] === undefined &&
   headers['if-none-match'] === undefined;
 
-/** After any other failure the copy may exist, and needs its manifest. */
+/** After any other failure the copy may exist, and then needs its manifest. */
 const isRefusal = (error: unknown) =>
   error instanceof ObjectChanged || (error instanceof S3Error && error.status < 500);
 
@@ -161,8 +161,8 @@ const metadataDirective = 'x-amz-metadata-directive';
 const redirect = 'x-amz-website-redirect-location';
 
 /**
- * The destination's headers without an envelope: the source's metadata, or the caller's
- * under `REPLACE`. A redirect is never copied, as S3 has it.
+ * The destination's headers without an envelope: the source's metadata, or the caller's under `REPLACE`. As in S3, a
+ * redirect is never copied.
  */
 export function destinationHeaders(copy: CopyRequest, source: StoredObject): Record<string, string> {
   const { [metadataDirective]: asked, ...headers } = copy.headers;
@@ -173,7 +173,7 @@ export function destinationHeaders(copy: CopyRequest, source: StoredObject): Rec
 
 const describes = (name: string) => descriptionHeaders.includes(name) || name.startsWith('x-amz-meta-');
 
-/** Whether a copy onto itself changes anything; S3 refuses one that does not. */
+/** Whether a copy of an object onto itself changes anything; S3 refuses a copy that does not. */
 export function changesSomething({ headers }: CopyRequest): boolean {
   if (directive(headers, 'metadata') === 'REPLACE') return true;
   return Object.keys(headers).some(
@@ -181,17 +181,17 @@ export function changesSomething({ headers }: CopyRequest): boolean {
   );
 }
 
-/** What came of a copy. */
+/** The result of a copy. */
 export interface Copied {
-  /** As the store has it, quoted. */
+  /** The store's ETag, quoted. */
   readonly etag: string;
-  /** ISO 8601; undefined when the store did not say. */
+  /** ISO 8601; undefined when the store did not report it. */
   readonly lastModified: string | undefined;
   /** The store's answer to the write. */
   readonly headers: UpstreamResponse['headers'];
-  /** The one that is kept with the object. */
+  /** The checksum that is kept with the object. */
   readonly checksum?: WholeChecksum | undefined;
-  /** Of a part, where its upload has any. */
+  /** Checksums of a part, if its upload has any. */
   readonly checksums?: Checksums;
 }
 

@@ -36,7 +36,7 @@ import {
 import { copySegments } from './copy-segments.ts';
 import { plaintextWithChecksum, summed } from './sum-plaintext.ts';
 
-/** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
+/** CopyObject. The copy is always encrypted under the latest KEK version. */
 export const copyObject: OperationHandler = async (services, context) => {
   const { request, payload } = context;
   await payload.read(0);
@@ -64,13 +64,16 @@ async function copyOnce(
   return copiedAnswer('CopyObjectResult', copied, versionOf(source));
 }
 
-/** Whether an object has a body or none follows from its name, and versitygw copies none that has none to another name. */
+/**
+ * Whether an object has a body depends on its name, and versitygw does not copy an object without a body to another
+ * name.
+ */
 const withoutBody = ({ object, layout }: SourceObject, to: ObjectName): boolean =>
   object.envelope?.emptySeal !== undefined ||
   hasNoBody(to.key, layout.size) ||
   (object.envelope?.format === 2 && object.storedSize === 0);
 
-/** As S3 does; an object that is not encrypted may be copied onto itself, which encrypts it. */
+/** As in S3. An unencrypted object may be copied onto itself, which encrypts it. */
 function refuseIdle(copy: CopyRequest, { object }: SourceObject, to: ObjectName): void {
   const onItself = object.name.bucket === to.bucket && object.name.key === to.key;
   if (!onItself || copy.source.versionId !== undefined || changesSomething(copy)) return;
@@ -88,7 +91,7 @@ function versionOf({ object }: SourceObject): string | undefined {
 const taggingDirective = 'x-amz-tagging-directive';
 const taggingLimit = 64 * 1024;
 
-/** The source is read and written anew: where it is not encrypted, no copy through the proxy leaves plaintext. */
+/** Reads the source and encrypts it anew, so that no copy through the proxy leaves plaintext. */
 async function copyPlaintext(
   services: ProxyServices,
   copy: CopyRequest,
@@ -122,7 +125,7 @@ async function copyPlaintext(
   return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers, checksum };
 }
 
-/** Metadata of the source, sealed there. */
+/** The MD5 that is sealed in the source's metadata. */
 async function sourceMd5(
   { reader }: ProxyServices,
   copy: CopyRequest,
@@ -135,7 +138,7 @@ async function sourceMd5(
   return md5 === undefined ? undefined : { md5, from: 'metadata' };
 }
 
-/** That of its source, where it has one. */
+/** The source's format; the configured format for an unencrypted source. */
 const formatOfCopy = ({ config }: ProxyServices, { envelope }: StoredObject): EnvelopeFormat =>
   envelope === undefined ? config.format : (envelope.format ?? 1);
 
@@ -156,7 +159,7 @@ export async function copiedTags(
   };
 }
 
-/** A tagging document as the header `x-amz-tagging` carries it. @throws S3Error MalformedXML */
+/** Converts a tagging document to the value of `x-amz-tagging`. @throws S3Error MalformedXML */
 function taggingHeader(xml: string, limit: number): string {
   const [set] = parseXml(xml, 'Tagging', limit).children.get('TagSet') ?? [];
   const tags = set?.children.get('Tag') ?? [];
@@ -164,7 +167,10 @@ function taggingHeader(xml: string, limit: number): string {
   return tags.map((tag) => pair(childText(tag, 'Key') ?? '', childText(tag, 'Value') ?? '')).join('&');
 }
 
-/** UploadPartCopy: segments of format 2 as they are, else the range is decrypted, verified, and encrypted as a part of its own. */
+/**
+ * UploadPartCopy: copies whole segments of format 2 in the store; any other range is decrypted, verified and encrypted
+ * as a new part.
+ */
 export const uploadPartCopy: OperationHandler = async (services, context) => {
   const { request, payload } = context;
   await payload.read(0);

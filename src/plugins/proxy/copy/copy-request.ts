@@ -14,16 +14,16 @@ import type { ProxyServices } from '../context.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { ObjectLayout, StoredObject } from '../read/stored-object.ts';
 
-/** What CopyObject and UploadPartCopy ask for. */
+/** The caller's request for CopyObject or UploadPartCopy. */
 export interface CopyRequest {
   readonly source: CopySource;
-  /** The caller's conditions on the source, as those of a HEAD. */
+  /** The caller's conditions on the source, under the names that a HEAD uses. */
   readonly conditions: Readonly<Record<string, string>>;
-  /** What the store wants with requests that read the source. */
+  /** Headers that the store needs on every request that reads the source. */
   readonly sourceAccess: Readonly<Record<string, string>>;
-  /** What the store wants with a copy, to read its source. */
+  /** Headers that the store needs on a copy request to read its source. */
   readonly copyAccess: Readonly<Record<string, string>>;
-  /** The algorithm that the caller asks for; undefined: what the source has is kept. */
+  /** Algorithm that the caller asks for; undefined: keep the source's checksum. */
   readonly checksum: ChecksumAlgorithm | undefined;
   /** Headers of the destination. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +34,9 @@ const customerKey = `${sourcePrefix}server-side-encryption-customer-`;
 const sourceOwner = 'x-amz-source-expected-bucket-owner';
 const payer = 'x-amz-request-payer';
 
-/** Metadata of the caller's is judged even where that of the source is kept. @throws S3Error InvalidArgument, MetadataTooLarge */
+/**
+ * The caller's metadata are validated even if the source's are kept. @throws S3Error InvalidArgument, MetadataTooLarge
+ */
 export function readCopyRequest({ headers }: S3Request): CopyRequest {
   const { [sourceOwner]: owner, ...destination } = writeHeadersUpstream(headers);
   checkUserMetadata(destination);
@@ -55,7 +57,7 @@ export function readCopyRequest({ headers }: S3Request): CopyRequest {
   };
 }
 
-/** Headers by which the store copies exactly the object that was looked at. */
+/** Headers that make the store copy exactly the object with this ETag. */
 export const copyHeaders = ({ source, copyAccess }: CopyRequest, etag: string): Record<string, string> => ({
   ...copyAccess,
   'x-amz-copy-source': copySourceHeader(source),
@@ -97,7 +99,7 @@ function withoutPrefix(
   );
 }
 
-/** S3 copies at most this many bytes by one request. */
+/** S3's limit for one copy request. */
 export const maxCopyBytes = 5 * 1024 ** 3;
 
 export interface SourceObject {
@@ -105,7 +107,7 @@ export interface SourceObject {
   readonly layout: ObjectLayout;
 }
 
-/** Looks at the source under the caller's conditions. @throws S3Error as the store refuses, PreconditionFailed */
+/** Requests the source's headers under the caller's conditions. @throws S3Error of the store, PreconditionFailed */
 export async function statSource(
   { reader }: Pick<ProxyServices, 'reader'>,
   { source: { bucket, key, versionId }, conditions, sourceAccess }: CopyRequest,
@@ -118,7 +120,7 @@ export async function statSource(
   return { object, layout: await reader.layout(object, user) };
 }
 
-/** What the store says of a request for the source, as S3 says it of the copy. */
+/** Rephrases the store's error for the source as S3 reports it for a copy. */
 function asSource(error: unknown, source: string): unknown {
   if (!(error instanceof S3Error)) return error;
   if (error.code === 'InvalidBucketName') return invalidSource('bucket name', source, error);

@@ -14,14 +14,14 @@ import { type CopyRequest, copyHeaders, type SourceObject } from './copy-request
 
 const answerLimit = 64 * 1024;
 
-/** What a part has that the store copied; nothing of its plaintext is known here. */
+/** What is known of a part that the store copied; its plaintext never passed through the proxy. */
 type CopiedPart = Pick<EncryptedPart, 'entry' | 'commitment' | 'etag' | 'checksum' | 'sealed'>;
 
 /**
- * Has the store copy segments as they are into a part of an upload of format 2: the part's entry gets the key of the body that they
- * are of. No body passes here.
- * @returns undefined where they have to be encrypted anew: for other formats, ranges that cut a segment or go over the end of a
- *   part, a checksum of the plaintext, keys of the customer's, and stores that refuse, or take another length
+ * Has the store copy segments unchanged into a part of a format 2 upload: the part's entry gets the key of the body
+ * that the segments come from. No body passes through the proxy.
+ * @returns undefined if the range must be encrypted anew: other formats, ranges that cut a segment or cross the end of
+ *   a part, a requested checksum, customer keys, and stores that refuse the copy or store another length
  * @throws ObjectChanged; EnvelopeError `wrong-commitment`; S3Error of the store; VaultError
  */
 export async function copySegments(
@@ -41,7 +41,7 @@ export async function copySegments(
   return { ...entry, sealed: undefined, ...answer };
 }
 
-/** The entry of the part in its list, and the proof of that in its record. */
+/** The part's list entry and its commitment, for the part's record. */
 async function entryOf(
   services: ProxyServices,
   source: SourceObject,
@@ -63,7 +63,7 @@ async function entryOf(
   }
 }
 
-/** A checksum would be of the plaintext, and with SSE-C the store cannot be asked again who may read the source. */
+/** A checksum would need the plaintext; with SSE-C the store cannot be asked again who may read the source. */
 const mayCopy = ({ headers, copyAccess }: CopyRequest, { record }: PartTarget): boolean =>
   record.format === 2 &&
   record.checksum === undefined &&
@@ -71,17 +71,17 @@ const mayCopy = ({ headers, copyAccess }: CopyRequest, { record }: PartTarget): 
 
 interface WantedSegments {
   readonly body: SegmentedPart;
-  /** Index of the first in its body. */
+  /** Index of the first segment in its body. */
   readonly first: number;
-  /** Whether the body ends with them. */
+  /** Whether the last segment ends the body. */
   readonly ends: boolean;
   /** Plaintext bytes. */
   readonly size: number;
-  /** Where they are stored; undefined: they are the object. */
+  /** Range in the stored object; undefined: the whole object. */
   readonly stored: ByteRange | undefined;
 }
 
-/** Whole segments of one body; undefined for any other range, and for nothing. */
+/** Finds the body whose whole segments make up `range`; undefined for an empty range and any other. */
 function wantedSegments(
   { object, layout }: SourceObject,
   range: ByteRange = { start: 0, end: layout.size - 1 },
@@ -105,14 +105,16 @@ function wantedSegments(
   return undefined;
 }
 
-/** In format 2; none in any other. */
+/** The segmented bodies of an object in format 2; none in other formats. */
 function bodiesOf({ object, layout }: SourceObject): readonly SegmentedPart[] {
   if (layout.list !== undefined) return layout.list.format === 2 ? layout.list.parts : [];
   const derivation = object.envelope?.derivation;
   return derivation === undefined ? [] : [{ n: 0, salt: derivation.salt, size: layout.size }];
 }
 
-/** The source's, found true: a list was when it was read. */
+/**
+ * Keys of a source body. Only a single body's commitment is checked here: a part list was verified when it was read.
+ */
 async function keysOf(
   services: ProxyServices,
   { object, layout }: SourceObject,
@@ -136,12 +138,12 @@ function commitmentOf(dek: Buffer, { n, salt, size }: SegmentedPart): string {
   }
 }
 
-/** Of a source in parts versitygw tells that of the whole, with the number of parts behind it. */
+/** For a source in parts, versitygw reports the checksum of the whole, followed by the number of parts. */
 const isOfPart = (checksum: string | undefined): boolean => /^[A-Za-z0-9+/]{6}==$/.test(checksum ?? '');
 
 /**
- * Undefined where the store refuses: what it has against the source or the upload it says again when the part is written.
- * MinIO copies no part of an upload whose parts have checksums, as it wants one of each from the caller.
+ * Undefined if the store refuses: its complaint about source or upload comes up again when the part is written. MinIO
+ * copies no part into an upload whose parts have checksums, because it expects the caller to supply one for each part.
  */
 async function copyInStore(
   { upstream, config }: ProxyServices,
@@ -167,7 +169,7 @@ async function copyInStore(
   try {
     const result = await xmlResult(response, 'CopyPartResult', answerLimit);
     const [etag, checksum] = [childText(result, 'ETag'), childText(result, 'ChecksumCRC32')];
-    // Complete has to name it
+    // without it, Complete could not name the part's checksum
     const usable = config.upstreamChecksum === 'none' || isOfPart(checksum);
     return etag !== undefined && usable ? { etag: unquote(etag), checksum } : undefined;
   } catch (error) {
@@ -178,8 +180,8 @@ async function copyInStore(
 }
 
 /**
- * Whether the store has a part of that length. One that passed over the range would be noticed only by readers, when the
- * source may be gone.
+ * Whether the stored part has the expected length. If the store ignored the range, only readers would notice, perhaps
+ * after the source is gone.
  */
 async function wasTaken(
   { upstream }: ProxyServices,
@@ -197,7 +199,7 @@ async function wasTaken(
   try {
     const [part] = (await xmlResult(response, 'ListPartsResult', answerLimit)).children.get('Part') ?? [];
     if (part === undefined || childText(part, 'PartNumber') !== String(number)) return false;
-    // another request has replaced it: the record of this one is of no part any more
+    // another request has replaced the part, so this record no longer belongs to any
     if (unquote(childText(part, 'ETag') ?? '') !== etag) return true;
     return Number(childText(part, 'Size')) === segmentedSize(size);
   } catch (error) {

@@ -20,22 +20,22 @@ import type { ProxyServices } from '../context.ts';
 import { type BoundKey, createKey } from '../data-keys.ts';
 import type { VerifiedList } from '../multipart/manifest-store.ts';
 
-/** What the copy has beside its key in place of what the source has. */
+/** Digests that replace the source's in the copy. */
 export interface AnewDigests {
-  /** As the caller asked for it; undefined: the source's is kept. */
+  /** The checksum that the caller asked for; undefined: keep the source's. */
   readonly checksum: WholeChecksum | undefined;
-  /** Base64, from the metadata of the copy. */
+  /** Base64, from the copy's own metadata. */
   readonly md5: string | undefined;
-  /** Whether the source's is kept where there is no other, as all of its metadata are. */
+  /** Whether to keep the source's MD5, like the rest of its metadata, if the copy names none. */
   readonly keepsMd5: boolean;
 }
 
 type Keys = ProxyServices['keys'];
 
-/** Parts whose keys are in the clear at a time. */
+/** Number of part keys in the clear at a time. */
 const window = 64;
 
-/** An object in one piece under another name: its DEK wrapped for that name under the latest KEK version. */
+/** Wraps the DEK of a single body for another name, under the latest KEK version. */
 export async function rewrapSingle(
   keys: Keys,
   from: SingleBody,
@@ -64,7 +64,7 @@ interface SingleBody {
   readonly size: number;
 }
 
-/** The DEK stays, and so does what is sealed under it. */
+/** The DEK does not change, so a checksum sealed under it stays valid. */
 function checksumUnder(dek: Buffer, { envelope, size }: SingleBody, anew: WholeChecksum | undefined) {
   const of = String(size);
   if (anew !== undefined) {
@@ -86,12 +86,12 @@ function md5Under(dek: Buffer, { envelope }: SingleBody, { md5, keepsMd5 }: Anew
 interface Relisted {
   readonly list: StoredPartList;
   readonly keyVersion: number;
-  /** For the metadata. */
+  /** For the object's metadata, sealed. */
   readonly md5: string | undefined;
   readonly recovery: string | undefined;
 }
 
-/** The parts of a copied object in format 2: its DEK wrapped again, the list under a seal of its own. */
+/** Wraps the DEK of a copied format 2 upload for the new name, with a new seal on the part list. */
 export async function rewrapUpload(
   keys: Keys,
   { name, envelope, list }: { name: ObjectName; envelope: Envelope; list: VerifiedList & { format: 2 } },
@@ -121,7 +121,7 @@ export async function rewrapUpload(
   }
 }
 
-/** What the copy has beside its key: for its part list, and the MD5 for its metadata. */
+/** The copy's digests: checksums for the part list, the MD5 for the metadata. */
 function sealedDigests(
   sealKey: Buffer,
   mac: string,
@@ -137,7 +137,7 @@ function sealedDigests(
   };
 }
 
-/** The parts of a copied object: each DEK wrapped again, under a seal of its own. */
+/** Wraps the DEKs of a copied object's parts for the new name, with a new seal on the part list. */
 export async function rewrapParts(
   keys: Keys,
   from: { readonly name: ObjectName; readonly envelope: Envelope; readonly list: VerifiedList & PartList },

@@ -14,7 +14,8 @@ import type { EncryptionPlan } from '../write/seal-and-send.ts';
 import type { CopyRequest, SourceObject } from './copy-request.ts';
 
 /**
- * The checksum that the caller of a copy asks for. Where another is kept with the source, or none, all of it is read.
+ * The checksum that the caller of a copy asks for, calculated by reading the whole source; undefined if the caller asks
+ * for none or the source already keeps one of that algorithm.
  * @throws S3Error InvalidRequest for an unknown algorithm
  */
 export async function checksumAsked(
@@ -32,8 +33,8 @@ export async function checksumAsked(
 }
 
 /**
- * A source to be written anew, with the checksum that goes with it: the one that is asked for, the source's, or S3's own default
- * of a small one. Metadata leave before a large body, so where one is asked for, the source is read twice.
+ * The plaintext of a source with the checksum for the copy: the requested one or, for a small source, the source's or
+ * S3's default. The metadata of a large object leave before its body, so a requested checksum takes a second read.
  */
 export async function plaintextWithChecksum(
   services: Pick<ProxyServices, 'reader'>,
@@ -51,7 +52,7 @@ export async function plaintextWithChecksum(
   return { source: sameAs(plaintext, first), announced, checksums: () => announced };
 }
 
-/** @throws ObjectChanged at its end for a plaintext with another checksum */
+/** @throws ObjectChanged at the end if the plaintext has another checksum */
 async function* sameAs(
   plaintext: AsyncIterable<Buffer>,
   { algorithm, text }: WholeChecksum,
@@ -61,7 +62,7 @@ async function* sameAs(
   if (again.checksums().get(algorithm)?.toString('base64') !== text) throw new ObjectChanged();
 }
 
-/** `plaintext` as it is, and its checksum once it has ended. */
+/** Passes `plaintext` through; `checksums` are known once it has ended. */
 export function summed(plaintext: AsyncIterable<Buffer>, algorithm: ChecksumAlgorithm) {
   const checksums = new Map<ChecksumAlgorithm, Buffer>();
   async function* source(): AsyncGenerator<Buffer> {

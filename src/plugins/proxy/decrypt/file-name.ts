@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** File systems take no more bytes of a name. */
+/** File systems limit a name to this many bytes. */
 const longestName = 255;
-/** Of a name that ends in a hash, so that some of it can still be read. */
+/** Bytes kept of a name that ends in a hash, so that people can still recognize it. */
 const keptOfLong = 160;
 
 /**
- * The parts of a relative path that a key stands for. No two keys have the same path, and none leads out of the folder or is
- * a name of our own: control characters and `%` are percent-encoded, `.` and `..` are `%2E` and `%2E%2E`, a part without
- * characters is `%2F`, and a part that is too long for a file ends in `%7E` and its SHA-256.
+ * Maps a key to the segments of a relative path. Paths are unique, stay inside the folder and never collide with names
+ * of our own: control characters and `%` are percent-encoded, `.` and `..` become `%2E` and `%2E%2E`, an empty segment
+ * becomes `%2F`, and a segment that is too long ends in `%7E` and its SHA-256.
  */
 export const pathParts = (key: string): string[] => key.split('/').map(fileName);
 
@@ -22,14 +22,14 @@ function fileName(part: string): string {
 const encoded = (character: string) =>
   [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 
-/** Another name for what has to lie beside a file that a file system takes for the same, such as one in capitals. */
+/** An alternative name where the file system treats two names as equal, as when they differ in case only. */
 export const secondName = (name: string, key: string): string =>
   `${start(name)}%7E${sha256(`second\n${key}`).slice(0, 16)}`;
 
-/** A folder beside a file of the same name; no name ends so by itself. */
+/** Name of a folder that must stand beside a file of the same name; no key maps to a name that ends like this. */
 export const folderBeside = (name: string): string => `${start(name, longestName - 3)}%2F`;
 
-/** Whole characters, and no half of a percent-encoded one. */
+/** The longest prefix within `bytes` that splits neither a character nor a percent-encoded byte. */
 function start(name: string, bytes = keptOfLong): string {
   let text = '';
   let size = 0;

@@ -21,25 +21,25 @@ export interface DecryptCall {
   readonly to: string;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  /** Called now and then with what was done so far. */
+  /** Called now and then with the current counts. */
   readonly onProgress: (counts: Counts) => void;
 }
 
-/** Objects, but for `bytes`. */
+/** Numbers of objects, except `bytes`. */
 export interface Counts {
-  /** That the store has listed, helper objects left out. */
+  /** Listed by the store, without helper objects. */
   listed: number;
   /** Decrypted, verified and written; in a dry run those that would be. */
   done: number;
-  /** Of these, objects that were not encrypted, and were written as they are stored. */
+  /** Of `done`: objects that were not encrypted, written as stored. */
   unencrypted: number;
-  /** Complete since an earlier run. */
+  /** Completed by an earlier run. */
   skipped: number;
   /** Plaintext bytes of `done`. */
   bytes: number;
 }
 
-/** An object whose file has another name than its key says, because that one was taken. */
+/** An object whose file does not have the key's usual name because that name was taken. */
 export interface Renamed {
   readonly key: string;
   readonly path: string;
@@ -47,22 +47,22 @@ export interface Renamed {
 
 export interface DecryptReport extends Counts {
   readonly dryRun: boolean;
-  /** The first of them; `renamedCount` counts all. */
+  /** The first renamed objects; `renamedCount` counts all. */
   readonly renamed: readonly Renamed[];
   readonly renamedCount: number;
   readonly faults: readonly Fault[];
   readonly faultCount: number;
   readonly faultsByReason: Readonly<Record<string, number>>;
-  /** What ended the run before it had seen every object. */
+  /** The error that ended the run early. */
   readonly endedBy: Error | undefined;
 }
 
 const mostRenamed = 1_000;
 
 /**
- * Reads objects past the proxy, verifies and decrypts them, and writes them into a folder or into another bucket, where it can go
- * on after any end.
- * @throws SvcError where it cannot begin: CONFIG_INVALID, DECRYPT_USAGE, DECRYPT_FOLDER
+ * Reads objects directly from the store, verifies and decrypts them, and writes them into a folder or another bucket. A
+ * later run continues where this one ended, however it ended.
+ * @throws SvcError if the run cannot start: CONFIG_INVALID, DECRYPT_USAGE, DECRYPT_FOLDER
  */
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
   const { bucket, prefix } = placeOf(call.from, 'decrypt');
@@ -100,7 +100,7 @@ function openTarget(
   return dryRun ? lookIntoFolder(to, place) : intoFolder(to, place);
 }
 
-/** A prefix stands for a folder. @throws SvcError DECRYPT_USAGE */
+/** A target prefix is treated as a folder. @throws SvcError DECRYPT_USAGE */
 function targetOf(to: string, reservedPrefix: string): { bucket: string; prefix: string } {
   const place = readPlace(to);
   const prefix = place?.prefix.replace(/(?<=[^/])$/, '/');
@@ -120,7 +120,7 @@ interface Run {
   readonly concurrency: number;
 }
 
-/** Page after page, so that what is kept of earlier runs can be read beside it. */
+/** Works page by page, so that the entries of earlier runs can be read in step with the listing. */
 async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
   const { call, source, target, place, concurrency } = run;
   const tally = new RunTally(new Faults(call.to));
@@ -141,13 +141,13 @@ async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
       });
     }
   } catch (error) {
-    // An interruption is no fault, and what came out before it is told
+    // an interruption is not a fault, and results so far are still reported
     if (!call.signal.aborted) endedBy = endOf(error, 'decrypt', host, place.bucket);
   }
   return tally.report(call.dryRun, endedBy);
 }
 
-/** In a dry run metadata and lengths are looked at; no key is unwrapped, and no body is read. */
+/** A dry run checks metadata and lengths only; it unwraps no key and reads no body. */
 async function decryptOne(
   { call, source }: Run,
   there: TargetPage,
@@ -175,7 +175,6 @@ async function decryptOne(
   }
 }
 
-/** What a run has done so far. */
 class RunTally {
   readonly counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
   readonly faults: Faults;

@@ -19,9 +19,9 @@ import { NameTaken, type TakenIn, type Target, TargetRefused } from './target.ts
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Another bucket, of this or of another store. What is done is seen from the objects themselves: each has a mark of the state of
- * the object that it is the plaintext of.
- * @throws SvcError DECRYPT_USAGE for the bucket that is read; SvcError where certificates cannot be had
+ * A target bucket in the same store or another. Completed work is recognized from the target objects: each carries a
+ * mark of its source object and that object's state.
+ * @throws SvcError DECRYPT_USAGE for the source bucket; SvcError for certificates that cannot be read
  */
 export function intoBucket(
   { bucket, prefix }: Pick<TargetPlace, 'bucket' | 'prefix'>,
@@ -89,11 +89,11 @@ class BucketTarget implements Target {
     this.#upstream.close();
   }
 
-  /** A store can have two addresses, and a bucket two names: its objects are the same. */
+  /** A store can have two addresses, and a bucket two names; identical objects give the source away. */
   async #refuseSource({ key, etag, stored, modified }: StoredEntry, signal: AbortSignal): Promise<void> {
     const look = again(() => this.#look({ bucket: this.#to.bucket, key }, signal), signal);
     const found = await look.catch((error: unknown) => {
-      // a key that the store cannot have is of another store
+      // a store that cannot hold this key is not the source store
       if (error instanceof TargetRefused && error.status < 500 && !error.endsRun) return undefined;
       throw error;
     });
@@ -109,7 +109,7 @@ class BucketTarget implements Target {
     const marked = { ...kept, [markHeader]: `${of}.${state}` };
     const hasRoom = userMetadataSize(marked) <= maxUserMetadata;
     const found = await this.#look(name, signal);
-    // one that has no room for a mark cannot be told from another's, and is written again
+    // without room for a mark, an object of ours looks like anyone's, so it is overwritten
     const isOurs = found?.mark?.startsWith(`${of}.`) ?? !hasRoom;
     if (found !== undefined && !isOurs) throw new NameTaken(`s3://${name.bucket}/${name.key}`);
     let ofSource = false;
@@ -137,7 +137,7 @@ class BucketTarget implements Target {
     return { bucket: this.#to.bucket, key: name };
   }
 
-  /** Which object a plaintext is of, and which state of it. */
+  /** Digests of the source object's identity and of its current state. */
   #markOf({ key, stored, modified }: StoredEntry, etag: string): [of: string, state: string] {
     const of = [this.#place.bucket, key];
     return [digest(of), digest([...of, etag, stored, modified])];
@@ -171,10 +171,10 @@ interface Found {
 
 const digest = (of: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(of)).digest('base64url').slice(0, digestLength);
-/** 132 bits. */
+/** In base64url characters: 132 bits. */
 const digestLength = 22;
 
-/** Tells of errors of what is read: they are not of the store that is written to. */
+/** Reports failures of the source, which must not be blamed on the target store. */
 async function* watched(chunks: AsyncIterable<Buffer>, onFailure: () => void): AsyncGenerator<Buffer> {
   try {
     yield* chunks;

@@ -35,7 +35,7 @@ function folderPage(folder: TargetFolder, known: ReadonlyMap<string, DecryptedOb
   };
 }
 
-/** The same without writing. */
+/** A folder for a dry run, which writes nothing. */
 export function lookIntoFolder(path: string, place: Place): Target {
   const before = openJournal(path, place);
   return {

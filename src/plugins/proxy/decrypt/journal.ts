@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 
-/** Where objects come from; a folder belongs to one such place. */
+/** Source of the objects; a folder belongs to one source. */
 export interface Place {
   readonly store: string;
   readonly bucket: string;
   readonly prefix: string;
 }
 
-/** An object whose plaintext lies in the folder, whole and verified. */
+/** An object whose plaintext is in the folder, complete and verified. */
 export interface DecryptedObject {
   readonly key: string;
-  /** The store's, unquoted. */
+  /** The store's ETag, unquoted. */
   readonly etag: string;
   /** Stored bytes. */
   readonly stored: number;
   readonly modified: string;
   /** Plaintext bytes. */
   readonly bytes: number;
-  /** From the folder on, its parts joined by slashes; with one at the end for a folder. */
+  /** Relative to the folder, with slashes; ends with a slash for a folder. */
   readonly path: string;
 }
 
@@ -28,8 +28,8 @@ const version = 1;
 const fileName = /^journal-([1-9]\d{0,8})\.jsonl$/;
 
 /**
- * What earlier runs have completed, and what this one does. Each run writes a file of its own, in the order of the store's
- * listing, so that the earlier ones are read beside it, a page at a time.
+ * Records what earlier runs and this run have completed. Each run writes its own file in listing order, so that earlier
+ * files can be read in step with the listing, a page at a time.
  */
 export class Journal {
   readonly #earlier: readonly JournalFile[];
@@ -41,8 +41,8 @@ export class Journal {
   }
 
   /**
-   * @param write false: only what there is, is read
-   * @throws SvcError DECRYPT_FOLDER for a journal of another place
+   * @param write false: opens existing journals read-only
+   * @throws SvcError DECRYPT_FOLDER for a journal of another source
    */
   static open(folder: string, place: Place, write: boolean): Journal {
     const numbers = readdirSync(folder)
@@ -57,7 +57,7 @@ export class Journal {
     return new Journal(earlier, own);
   }
 
-  /** What earlier runs completed of a page of keys; pages are to be asked for in ascending order. */
+  /** Entries of earlier runs for a page of keys; pages must be requested in ascending order. */
   async of(keys: readonly string[]): Promise<ReadonlyMap<string, DecryptedObject>> {
     const wanted = new Set(keys);
     const known = new Map<string, DecryptedObject>();
@@ -71,7 +71,7 @@ export class Journal {
     if (this.#own !== undefined) writeSync(this.#own, line(entry));
   }
 
-  /** @param whole this run has seen all that there is, so that nothing is needed of the earlier ones */
+  /** @param whole this run has seen every object, so the journals of earlier runs can be deleted */
   close(whole: boolean): void {
     for (const file of this.#earlier) file.close();
     if (this.#own === undefined) return;
@@ -80,7 +80,7 @@ export class Journal {
   }
 }
 
-/** By bytes; the last one of a page, unless a store lists in an order of its own. */
+/** The largest key in byte order: the last of the page, unless the store uses an order of its own. */
 function lastOf(keys: readonly string[]): Buffer {
   const [last = Buffer.alloc(0)] = keys
     .map((key) => Buffer.from(key))
@@ -90,13 +90,13 @@ function lastOf(keys: readonly string[]): Buffer {
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Of a page of a listing. Within a page entries stand in the order in which the objects came out. */
+/** Entries of one listing page; within a page, entries are in order of completion. */
 const mostUnordered = 1000;
 
 class JournalFile {
   readonly path: string;
   #lines: AsyncIterator<string> | undefined;
-  /** Those behind what was asked for so far. */
+  /** Entries read ahead, with keys beyond the pages requested so far. */
   #ahead: DecryptedObject[] = [];
   #ended = false;
 
@@ -107,7 +107,7 @@ class JournalFile {
   check(place: Place): void {
     const first = firstLine(this.path);
     const { version: found, ...of } = (parsed(first) ?? {}) as Partial<Place> & { version?: unknown };
-    // Of a run that was killed before it had written anything
+    // from a run that was killed before its first write
     if (first === '') return;
     const same = of.store === place.store && of.bucket === place.bucket && of.prefix === place.prefix;
     if (found === version && same) return;
@@ -134,7 +134,7 @@ class JournalFile {
     void this.#lines?.return?.();
   }
 
-  /** Lines that were cut by the end of a run say nothing. */
+  /** Skips lines that a killed run left incomplete. */
   async #read(): Promise<DecryptedObject | undefined> {
     this.#lines ??= createInterface({ input: createReadStream(this.path), crlfDelay: 0 })[
       Symbol.asyncIterator
@@ -151,7 +151,7 @@ class JournalFile {
   }
 }
 
-/** Names of stores, buckets and prefixes have less. */
+/** Store, bucket and prefix always fit. */
 const longestFirstLine = 16 * 1024;
 
 function firstLine(path: string): string {

@@ -7,14 +7,14 @@ import type { Upstream } from '../upstream/upstream.ts';
 /** An object as the store lists it. */
 export interface StoredEntry {
   readonly key: string;
-  /** The store's, unquoted. */
+  /** The store's ETag, unquoted. */
   readonly etag: string;
   /** Stored bytes. */
   readonly stored: number;
   readonly modified: string;
 }
 
-/** Of 1,000 keys of 1,024 bytes, each of which is encoded by three. */
+/** Fits 1,000 keys of 1,024 bytes, with every byte encoded as three. */
 export const pageLimit = 8 * 1024 * 1024;
 const shape: EntryShape = {
   root: 'ListBucketResult',
@@ -22,12 +22,13 @@ const shape: EntryShape = {
   fields: ['Key', 'ETag', 'Size', 'LastModified', 'EncodingType', 'IsTruncated', 'NextContinuationToken'],
 };
 
-/** Calls a request, again where that may help. */
+/** Calls a request, and retries it if that may help. */
 export type Retried = <T>(request: () => Promise<T>) => Promise<T>;
 
 /**
- * Pages of ListObjectsV2, keys encoded, because XML cannot hold all of them.
- * @throws S3Error as the store has it; InternalError for a page that is too long or none, or a listing that does not go on
+ * Pages of ListObjectsV2, with encoded keys because XML cannot represent all keys.
+ * @throws S3Error of the store; InternalError for a page that is too long or malformed, or a listing that does not
+ *   advance
  */
 export async function* listObjects(
   upstream: Upstream,
@@ -58,7 +59,7 @@ export async function* listObjects(
   } while (token !== undefined);
 }
 
-/** Keys come in the order of their bytes: a listing that goes back would never end. */
+/** Keys ascend in byte order; a listing that goes back would never end. */
 export const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
 
 function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
@@ -71,11 +72,11 @@ function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
   });
 }
 
-/** For keys of a page, encoded or not as it says. */
+/** Decoder for the keys of a page, according to its `EncodingType`. */
 export const keyDecoder = ({ top }: Pick<ScannedEntries, 'top'>): ((key: string) => string) =>
   top.get('EncodingType')?.trim() === 'url' ? fromUrl : (key) => key;
 
-/** As a form is encoded: a blank is a plus. What is not encoded as it says stays as it is. */
+/** Form encoding, with `+` for a blank. Text that is not validly encoded is kept as it is. */
 function fromUrl(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

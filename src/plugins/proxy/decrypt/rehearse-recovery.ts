@@ -29,9 +29,9 @@ export type RehearsalSettings = Pick<
 const concurrency = 8;
 
 /**
- * Opens a sample of a bucket as `svc proxy decrypt --recovery-key` would, and drops the plaintext. There is no client of a key
- * server in what does it.
- * @throws SvcError where it cannot begin: RECOVERY_KEY, SVC_CA_BUNDLE
+ * Opens a sample of a bucket as `svc proxy decrypt --recovery-key` would, and discards the plaintext. No key server
+ * client is involved.
+ * @throws SvcError if the run cannot start: RECOVERY_KEY, SVC_CA_BUNDLE
  */
 export async function rehearseRecovery(
   settings: RehearsalSettings,
@@ -63,7 +63,7 @@ class Rehearsal {
     this.#plan = plan;
   }
 
-  /** @throws only the reason of an interruption */
+  /** @throws only the abort reason of an interruption */
   async run(host: string): Promise<RecoveryRehearsal> {
     const { bucket, signal, sample: size } = this.#plan;
     const sample = new RehearsalSample<SampledEntry>(size, randomInt);
@@ -106,7 +106,7 @@ class Rehearsal {
     }
   }
 
-  /** Deleted meanwhile is what no new listing names; the store owes what it lists. */
+  /** An object that a new listing omits was deleted meanwhile; one that is listed must be readable. */
   async #judgeAbsent(key: string, answer: S3Error, signal: AbortSignal): Promise<void> {
     for await (const page of this.#reading.pages(this.#plan.bucket, key, signal)) {
       if (page.some((entry) => entry.key === key)) return this.#faults.add(key, answer);
@@ -115,7 +115,7 @@ class Rehearsal {
     this.#gone++;
   }
 
-  /** @returns undefined for an object that is not encrypted. @throws Absent and whatever does not open */
+  /** @returns undefined for an unencrypted object. @throws Absent, or the reason why the object does not open */
   async #open(key: string, user: ListUser): Promise<RehearsedObject | undefined> {
     const { reader } = this.#reading;
     const { bucket, readWhole } = this.#plan;
@@ -131,7 +131,7 @@ class Rehearsal {
     return { key, format, ...(list !== undefined && { parts: list.parts.length }), depth };
   }
 
-  /** Those that `layout` has not opened: of a body in one piece, and of each part in format 1. */
+  /** Unwraps the keys that `layout` has not: the DEK of a single body, and those of all parts in format 1. */
   async #openKeys(object: StoredObject, { list }: ObjectLayout, signal: AbortSignal): Promise<void> {
     const { keys } = this.#reading;
     if (list?.format === 2) return;
@@ -151,14 +151,14 @@ class Rehearsal {
 
 type SampledEntry = Pick<StoredEntry, 'key' | 'stored' | 'modified'>;
 
-/** With texts of its own: a part of a text keeps all of it in memory, which is a page of the listing. */
+/** Copies the strings: a substring would keep the whole listing page in memory. */
 const apart = ({ key, stored, modified }: StoredEntry): SampledEntry => ({
   key: Buffer.from(key).toString(),
   stored,
   modified: Buffer.from(modified).toString(),
 });
 
-/** The store's answer that it has no such object, to the first question about it. */
+/** The store answered 404 to the first request for the object. */
 class Absent extends Error {
   override readonly name = 'Absent';
   readonly answer: S3Error;
@@ -173,17 +173,19 @@ function absent(error: unknown): never {
   throw error instanceof S3Error && error.status === 404 ? new Absent(error) : error;
 }
 
-/** An archived object is answered with 403 too, and that is a fault: it takes a restoration before it can be read. */
+/** An archived object also gets 403, but counts as a fault: it cannot be read before it is restored. */
 const isRefused = (error: unknown, status: number): boolean =>
   error instanceof S3Error && error.status === status && error.code !== 'InvalidObjectState';
 
 interface Reads {
   readonly depth: RehearsedDepth;
-  /** Undefined: everything. */
+  /** Undefined stands for the whole object. */
   readonly ranges: readonly (ByteRange | undefined)[];
 }
 
-/** Of a large body what can be authenticated apart: segments in format 2, parts in format 1 unless they are large themselves. */
+/**
+ * For a large body, ranges that can be authenticated alone: segments in format 2; parts in format 1 if small enough.
+ */
 function whatToRead(object: StoredObject, layout: ObjectLayout, most: number): Reads {
   const { storedSize, envelope } = object;
   if (storedSize <= most) return { depth: 'whole', ranges: [undefined] };
@@ -197,7 +199,7 @@ function whatToRead(object: StoredObject, layout: ObjectLayout, most: number): R
   return readable ? { depth: 'ends', ranges: ends } : { depth: 'keys', ranges: [] };
 }
 
-/** Where the first and the last part lie that are not empty. */
+/** Plaintext ranges of the first and the last part that are not empty. */
 function endParts(parts: readonly PartEntry[], size: number): readonly ByteRange[] {
   const first = parts.find((part) => part.size > 0);
   const last = parts.findLast((part) => part.size > 0);

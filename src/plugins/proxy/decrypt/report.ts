@@ -13,7 +13,7 @@ function size(bytes: number): string {
   return `${(bytes / (divisor as number)).toFixed(1)} ${unit}`;
 }
 
-/** For people: what did not come out first, then the sum. */
+/** Lines for people: failures first, then the totals. */
 export function reportLines(report: DecryptReport): readonly string[] {
   const { faults, faultCount, renamed, renamedCount } = report;
   return [

@@ -18,30 +18,30 @@ import { keyDecoder, pageLimit } from './list-objects.ts';
 
 export interface Plaintext {
   readonly name: ObjectName;
-  /** Metadata, and what describes the content. */
+  /** Metadata and content headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly size: number;
-  /** Ends without error only if all of it is authentic. */
+  /** Ends without error only if the whole plaintext is authentic. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 interface Sending {
   readonly upstream: Upstream;
-  /** Whether parts carry a checksum, which S3 takes only for an upload begun with that algorithm. */
+  /** Whether parts carry a checksum; S3 accepts one only if the upload was created with that algorithm. */
   readonly checksums: boolean;
   readonly signal: AbortSignal;
 }
 
 const MiB = 1024 ** 2;
-/** What is larger goes in parts, and so large they are, unless 10,000 of them do not do. */
+/** Larger objects are uploaded in parts of this size, or larger ones if 10,000 parts would not suffice. */
 export const partBytes = 64 * MiB;
 const mostParts = 10_000;
 const answerLimit = 64 * 1024;
 
 /**
- * Writes an object of a plaintext that arrives. The store gets the end of a body, or is told to complete an upload, once the last
- * byte was authenticated: until then there is nothing under the name, or what was there before.
- * @throws S3Error as the store refuses; what `chunks` throws, after which the store keeps nothing
+ * Writes an object while its plaintext arrives. Until the last byte is authenticated, the store gets neither the end of
+ * a body nor the Complete, so the name keeps its previous content or stays empty.
+ * @throws S3Error of the store; errors of `chunks`, after which the store keeps nothing
  */
 export async function sendPlaintext(sending: Sending, plaintext: Plaintext): Promise<void> {
   const { name, headers, size, chunks } = plaintext;
@@ -84,7 +84,7 @@ async function sendParts(sending: Sending, plaintext: Plaintext): Promise<void> 
   }
 }
 
-/** Not interrupted: an upload whose id is not known cannot be aborted. */
+/** Takes no signal: an interrupted request could leave an upload without a known id, which cannot be aborted. */
 async function createUpload({ upstream, checksums }: Sending, { name, headers }: Plaintext): Promise<string> {
   const response = await upstream.send({
     method: 'POST',
@@ -112,7 +112,10 @@ async function uploadParts(
   }
 }
 
-/** Cuts a plaintext into parts. A part ends when a byte of the next has come, and the last one when all of it is known to be authentic. */
+/**
+ * Cuts a plaintext into parts. A part is finished once the next part's first byte has arrived; the last one once the
+ * whole plaintext is authentic.
+ */
 class PartWriter {
   readonly #sending: Sending;
   readonly #name: ObjectName;
@@ -141,14 +144,14 @@ class PartWriter {
     }
   }
 
-  /** @throws S3Error IncompleteBody for a plaintext that was shorter than it should have been */
+  /** @throws S3Error IncompleteBody for a plaintext that is shorter than announced */
   async finish(): Promise<readonly CompletedPart[]> {
     await this.#end();
     if (this.#left > 0) throw s3Error('IncompleteBody');
     return this.#parts;
   }
 
-  /** @returns what it ends with: a refusal that came early says why */
+  /** @returns the error to throw: the store's early refusal if there was one, since it gives the reason */
   async abort(error: unknown): Promise<unknown> {
     if (error instanceof AnsweredEarly && this.#current !== undefined)
       return refusal(await this.#current.answer());
@@ -198,7 +201,7 @@ async function completeUpload(
   await xmlResult(response, 'CompleteMultipartUploadResult', answerLimit);
 }
 
-/** After an interruption too. An upload that stays, because the store is away, goes in the next run. */
+/** Runs after an interruption too. If the store is unavailable, the next run aborts the upload. */
 async function abortUpload(upstream: Upstream, name: ObjectName, uploadId: string): Promise<void> {
   const query = [['uploadId', uploadId]] as const;
   const aborted = upstream.send({ method: 'DELETE', ...name, query });
@@ -211,7 +214,7 @@ const uploads: EntryShape = {
   fields: ['Key', 'UploadId', 'EncodingType'],
 };
 
-/** Those of a run that was killed. Credentials that may not list them leave them where they are. */
+/** Aborts uploads of killed runs. Without permission to list uploads, they stay. */
 async function abortEarlier({ upstream, signal }: Sending, name: ObjectName): Promise<void> {
   const query = [
     ['uploads', ''],

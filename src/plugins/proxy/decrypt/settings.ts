@@ -16,7 +16,7 @@ import { proxySettings } from '../settings.ts';
 const { upstream, region, defaultRegion, reservedPrefix, stateBucket, unencryptedReads, requireBound } =
   proxySettings;
 
-/** Where plaintext goes that goes into a bucket; what is not said is as for the source. */
+/** Target bucket; unset values default to those of the source. */
 const targetSettings = {
   toUpstream: {
     variable: 'SVC_PROXY_DECRYPT_TO_UPSTREAM',
@@ -56,7 +56,7 @@ const targetSettings = {
   },
 } satisfies Settings;
 
-/** What is to be known where recovery keys open the objects, and no key server is asked. */
+/** Settings for decryption with recovery keys, without a key server. */
 export const recoverySettings = {
   upstream,
   region,
@@ -83,7 +83,7 @@ export const recoverySettings = {
 
 const keyServerSettings = { ...transitSettings, ...vaultSettings } satisfies Settings;
 
-/** Flags and variables of `svc proxy decrypt`; store, key server and what is refused are said as to the proxy. */
+/** Flags and variables of `svc proxy decrypt`; those shared with the proxy have the same names and meaning. */
 export const decryptSettings = { ...recoverySettings, ...keyServerSettings } satisfies Settings;
 
 export type RecoverySettings = Resolved<typeof recoverySettings>;
@@ -111,7 +111,7 @@ const targetErrors = ({ toProfile, toAccessKeyId, toSecretAccessKey }: TargetSet
     : ['SVC_PROXY_DECRYPT_TO_PROFILE (--to-profile): not beside SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID']),
 ];
 
-/** Of the bucket that is written to. */
+/** Address of the target bucket's store. */
 export const targetStoreOf = (settings: RecoverySettings | DecryptSettings): StoreAddress =>
   storeOf({
     upstream: settings.toUpstream ?? settings.upstream,

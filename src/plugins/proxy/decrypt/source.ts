@@ -31,44 +31,43 @@ import { refusal, type Upstream } from '../upstream/upstream.ts';
 import { listObjects, type StoredEntry } from './list-objects.ts';
 import type { DecryptSettings, RecoverySettings } from './settings.ts';
 
-/** What metadata and length say of an object whose body was not read. */
+/** What an object's headers tell without reading its body. */
 export interface LookedAt {
   readonly encrypted: boolean;
-  /** Of the plaintext in bytes, as far as the headers tell it. */
+  /** Plaintext size in bytes, as far as headers tell. */
   readonly size: number | undefined;
 }
 
-/** Plaintext that is under way. It is authentic only once `chunks` have ended without error. */
+/** Plaintext in transit; authentic only once `chunks` has ended without error. */
 export interface OpenedObject {
   readonly encrypted: boolean;
   readonly etag: string;
   readonly size: number;
   readonly chunks: AsyncIterable<Buffer>;
   /**
-   * Its own metadata, with the MD5 that its writer named, and what describes its content.
+   * The object's metadata, including an MD5 that its writer named, and content headers.
    * @throws EnvelopeError `record-forged`
    */
   headers(): Promise<Record<string, string>>;
 }
 
-/** Objects of one bucket past the proxy, and the keys that open them. */
+/** Objects of one bucket, read directly from the store, and the keys that open them. */
 export interface Source {
-  /** Pages of objects, in the order of the bytes of their keys; helper objects are left out. */
+  /** Pages of objects in byte order of their keys, without helper objects. */
   pages(prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredEntry[]>;
   look(key: string, signal: AbortSignal): Promise<LookedAt>;
-  /** @param take is called again, with the object from its beginning, where that may help */
+  /** @param take called again from the object's beginning if a retry may help */
   read<T>(key: string, take: (object: OpenedObject) => Promise<T>, signal: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }
 
 /**
- * Bodies are decrypted while they arrive: what is written before its tag was verified has no name yet. So no memory is
- * needed to hold them, and no disk.
+ * Bodies are decrypted while they arrive, which takes neither memory nor disk: unverified output has no final name yet.
  */
 const reading = { strict: false, verifyBuffer: 0, verifyBudget: 0, spoolDir: '' } as const;
 const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
 
-/** @throws SvcError where certificates or tokens cannot be had */
+/** @throws SvcError for certificates or tokens that cannot be read */
 export function openSource(
   bucket: string,
   settings: ReadingSettings,
@@ -86,15 +85,15 @@ export function openSource(
   };
 }
 
-/** What reads objects past the proxy, of any bucket, and the keys that open them. */
+/** Reads objects of any bucket directly from the store, with the keys that open them. */
 export interface OpenReading extends Reading {
   readonly keys: DataKeys;
-  /** Pages of objects, in the order of the bytes of their keys; helper objects are left out. */
+  /** Pages of objects in byte order of their keys, without helper objects. */
   pages(bucket: string, prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredEntry[]>;
   close(): Promise<void>;
 }
 
-/** @throws SvcError where certificates, tokens or recovery keys cannot be had */
+/** @throws SvcError for certificates, tokens or recovery keys that cannot be read */
 export function openReading(
   settings: ReadingSettings,
   env: Readonly<Record<string, string | undefined>>,
@@ -139,7 +138,7 @@ export function openReading(
   };
 }
 
-/** Of recovery keys and their store no more is needed. */
+/** With recovery keys, the settings of their store suffice. */
 type ReadingSettings =
   | DecryptSettings
   | Pick<
@@ -159,7 +158,7 @@ interface KeySource {
   close(): Promise<void>;
 }
 
-/** Recovery keys where they are given, else the key server. */
+/** Recovery keys if given, else the key server. */
 function openKeys(settings: ReadingSettings, rewraps: RewrapRecords, log: Logger): KeySource {
   const { requireBound, recoveryKey } = settings;
   if (recoveryKey !== undefined || !('vaultAddr' in settings)) {
@@ -177,7 +176,7 @@ function openKeys(settings: ReadingSettings, rewraps: RewrapRecords, log: Logger
   return { keys, close: () => vault.close() };
 }
 
-/** An object that was replaced meanwhile, or whose part list has just moved into its headers, and a store that stumbled. */
+/** A retry helps if the object was replaced, its part list has just moved into its headers, or the store failed. */
 function mayHelp(error: unknown): boolean {
   if (error instanceof EnvelopeError) return error.reason === 'manifest-missing';
   return error instanceof ObjectChanged || (error instanceof S3Error && error.status >= 500);
@@ -201,7 +200,7 @@ interface Reading {
   readonly reader: ObjectReader;
 }
 
-/** What `read` uses is given back when it ends. */
+/** Releases the resources of `read` when it ends. */
 export async function during<T>(signal: AbortSignal, read: (user: ListUser) => Promise<T>): Promise<T> {
   const ends: (() => void)[] = [];
   try {
@@ -247,7 +246,7 @@ async function ownHeaders(
   return { ...own, ...digestHeaders(await reader.digests(object, layout, signal), { checksum: false }) };
 }
 
-/** Others' `x-amz-meta-svc-…` are metadata like any. */
+/** `x-amz-meta-svc-…` headers that are not of the envelope are ordinary metadata. */
 const isOwn = (name: string): boolean =>
   descriptionHeaders.includes(name) ||
   name === 'x-amz-website-redirect-location' ||

@@ -19,23 +19,23 @@ import { folderBeside, pathParts, secondName } from './file-name.ts';
 import { type DecryptedObject, Journal, type Place } from './journal.ts';
 import { NameTaken } from './target.ts';
 
-/** No key stands for a name that begins with `%` and goes on so. */
+/** No key maps to a name that begins like this, because `%` is encoded. */
 const ownFolder = '%svc-decrypt';
 
-/** Only its owner reads what comes out of the encryption. */
+/** Decrypted content is readable by its owner only. */
 const modes = { folder: 0o700, file: 0o600 } as const;
 
-/** A plaintext on disk that has no name of its own yet. */
+/** Plaintext on disk that has no final name yet. */
 export interface Unplaced {
   readonly path: string;
   readonly bytes: number;
 }
 
-/** A folder into which one run at a time decrypts, and what it knows of earlier ones. */
+/** A target folder, used by one run at a time, with its journal of earlier runs. */
 export class TargetFolder {
   readonly journal: Journal;
   readonly #root: string;
-  /** Taken off every key. */
+  /** Prefix removed from every key. */
   readonly #base: string;
   readonly #lock: string;
   #written = 0;
@@ -56,7 +56,7 @@ export class TargetFolder {
     }
   }
 
-  /** @throws SvcError DECRYPT_FOLDER for a folder that holds something else, or in which another run is at work */
+  /** @throws SvcError DECRYPT_FOLDER for a folder with other content, or in use by another run */
   static open(root: string, place: Place): TargetFolder {
     return inFolder(root, () => {
       mkdirSync(root, { recursive: true, mode: modes.folder });
@@ -66,18 +66,18 @@ export class TargetFolder {
     });
   }
 
-  /** Whether what an earlier run completed is still there; a file of the same size is taken for it. */
+  /** Whether an earlier run's result is still there; only the size is compared. */
   holds({ path, bytes }: DecryptedObject): boolean {
     return isThere(this.#root, path, bytes);
   }
 
-  /** Whether this is the path that the key has by itself. */
+  /** Whether `path` is the usual path of the key. */
   isPlain(key: string, path: string): boolean {
     const own = pathParts(key.slice(this.#base.length)).join('/');
     return path === own || (path.endsWith('/') && path === own.slice(0, -'%2F'.length));
   }
 
-  /** Writes a plaintext to the end, and to the disk. @throws what `chunks` throws; errors of the disk */
+  /** Writes the whole plaintext and syncs it to disk. @throws errors of `chunks` and of the disk */
   async write(chunks: AsyncIterable<Buffer>): Promise<Unplaced> {
     const path = join(this.#root, ownFolder, 'parts', String(++this.#written));
     const file = await open(path, 'wx', modes.file);
@@ -99,10 +99,10 @@ export class TargetFolder {
   }
 
   /**
-   * Gives a plaintext its name, which nothing else has, and makes that last. Nothing of this waits, so that no other object
-   * comes between.
-   * @param earlier where an older state of the object lies, which it replaces
-   * @returns the path from the folder on
+   * Moves a plaintext to its final name, which nothing else has, and syncs the folder. Synchronous, so that no other
+   * object can interfere.
+   * @param earlier path of the object's earlier state, which is replaced
+   * @returns the path relative to the folder
    */
   place(key: string, written: Unplaced, earlier: string | undefined): string {
     try {
@@ -126,7 +126,10 @@ export class TargetFolder {
     rmSync(this.#lock, { force: true });
   }
 
-  /** Makes the folders; one of the same name as a file gets another. Links are not followed: they lead out. */
+  /**
+   * Creates the folders, under another name where a file has the same one. Links are not followed, as they may lead
+   * outside.
+   */
   #folder(parts: readonly string[]): string[] {
     const made: string[] = [];
     for (const part of parts) {
@@ -155,7 +158,7 @@ export class TargetFolder {
   }
 }
 
-/** What earlier runs completed, for a run that writes nothing; undefined where there was none. */
+/** Journal of earlier runs, for a run that writes nothing; undefined if there is none. */
 export function openJournal(
   root: string,
   place: Place,
@@ -185,7 +188,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** @returns whether there is a folder now */
+/** @returns whether `path` is a folder now */
 function makeFolder(path: string): boolean {
   try {
     mkdirSync(path, { mode: modes.folder });
@@ -197,7 +200,7 @@ function makeFolder(path: string): boolean {
   }
 }
 
-/** File systems that do not know it for folders. */
+/** Errors of file systems that cannot sync folders. */
 const cannotSync = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'EPERM']);
 
 function syncFolder(path: string): void {
@@ -213,7 +216,7 @@ function syncFolder(path: string): void {
 
 const compareBytes = 256 * 1024;
 
-/** A run that ended between the name and the journal has left the very same file. */
+/** A run that was killed between rename and journal entry left exactly this content. */
 function sameContent(path: string, found: Stats, written: Unplaced): boolean {
   if (found.size !== written.bytes) return false;
   const files = [openSync(path, 'r'), openSync(written.path, 'r')] as const;
@@ -232,7 +235,7 @@ function sameContent(path: string, found: Stats, written: Unplaced): boolean {
 
 function refuseOthers(root: string): void {
   const names = readdirSync(root, { withFileTypes: true });
-  // a link by that name would have files of others removed
+  // a link of that name could make us delete files elsewhere
   if (names.length === 0 || names.some((entry) => entry.name === ownFolder && entry.isDirectory())) return;
   throw new SvcError('DECRYPT_FOLDER', `${root} holds something else`, {
     nextStep: 'Name a folder by --to that is empty, is not there yet, or is of an earlier run.',
@@ -240,7 +243,7 @@ function refuseOthers(root: string): void {
   });
 }
 
-/** @throws SvcError DECRYPT_FOLDER while the process that the lock names is alive */
+/** @throws SvcError DECRYPT_FOLDER while the process named in the lock file is alive */
 function takeLock(path: string): void {
   for (const last of [false, true]) {
     try {
@@ -270,7 +273,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Errors of the file system in words, for what has to be there before anything begins. */
+/** Turns file system errors into SvcErrors while the folder is being prepared. */
 function inFolder<T>(root: string, work: () => T): T {
   try {
     return work();

@@ -2,34 +2,34 @@ import { S3Error } from '../../../core/s3/error.ts';
 import type { StoredEntry } from './list-objects.ts';
 import type { OpenedObject } from './source.ts';
 
-/** Where plaintext goes, and what is there of it since earlier runs. One run at a time works with it. */
+/** A place for plaintext, with the results of earlier runs. One run uses it at a time. */
 export interface Target {
-  /** Pages come in the order of the listing. @throws SvcError for a place that is not to be written to */
+  /** Pages follow listing order. @throws SvcError for a place that must not be written to */
   page(objects: readonly StoredEntry[], signal: AbortSignal): Promise<TargetPage>;
-  /** @param whole every object was seen */
+  /** @param whole every object of the listing was seen */
   close(whole: boolean): void;
 }
 
 export interface TargetPage {
-  /** Whether an earlier run has brought it here in the state that is listed; what is so, stays. */
+  /** Whether an earlier run stored the listed state of the object; such objects are skipped. */
   has(object: StoredEntry, signal: AbortSignal): Promise<boolean>;
   /**
-   * Keeps a plaintext under its name, which it gets when its last byte was authenticated and is there.
-   * @throws NameTaken; what `opened.chunks` throws, after which nothing has changed
+   * Stores a plaintext; it gets its name only after its last byte was authenticated and stored.
+   * @throws NameTaken; errors of `opened.chunks`, after which nothing has changed
    */
   take(object: StoredEntry, opened: OpenedObject, signal: AbortSignal): Promise<TakenIn>;
-  /** An object did not come out: an earlier state of it stays known, so that a later run replaces it. */
+  /** Call when an object failed: keeps its earlier state on record, so that a later run replaces it. */
   keepEarlier(object: StoredEntry): void;
 }
 
 export interface TakenIn {
-  /** Of the plaintext. */
+  /** Plaintext bytes. */
   readonly bytes: number;
-  /** Where it is, if its own name was taken. */
+  /** Actual location, if the usual name was taken. */
   readonly renamed?: string;
 }
 
-/** Something is there that is not of this object. */
+/** The name belongs to something else than this object. */
 export class NameTaken extends Error {
   override readonly name = 'NameTaken';
 
@@ -38,10 +38,10 @@ export class NameTaken extends Error {
   }
 }
 
-/** What a store refuses to whom it does not let in: no other object would fare better. */
+/** Refusals that concern the whole bucket: no other object would fare better. */
 const noWay = new Set(['NoSuchBucket', 'InvalidBucketName', 'PermanentRedirect', 'MethodNotAllowed']);
 
-/** An answer, or none, of the store that is written to. */
+/** The target store refused a request or did not answer. */
 export class TargetRefused extends S3Error {
   readonly place: { readonly host: string; readonly bucket: string };
 
@@ -55,6 +55,6 @@ export class TargetRefused extends S3Error {
   }
 }
 
-/** Whether it is the object of an earlier listing. */
+/** Whether two listings show the same state of an object. */
 export const isSame = (one: Pick<StoredEntry, 'etag' | 'stored' | 'modified'>, other: StoredEntry): boolean =>
   one.etag === other.etag && one.stored === other.stored && one.modified === other.modified;

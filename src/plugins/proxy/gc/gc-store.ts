@@ -25,16 +25,16 @@ export interface OpenUpload {
   readonly uploadId: string;
 }
 
-/** What garbage collection asks of the store. */
+/** Store operations that garbage collection needs. */
 export interface GcStore {
   buckets(): Promise<string[]>;
-  /** False only where the store says so: a bucket of others, or one that may not be looked at, exists. */
+  /** False only if the store reports that the bucket does not exist; a bucket that is not accessible exists. */
   exists(bucket: string): Promise<boolean>;
   list(bucket: string, prefix: string): AsyncIterable<readonly ListedObject[]>;
   openUploads(bucket: string): AsyncIterable<readonly OpenUpload[]>;
-  /** @returns undefined when it does not exist. */
+  /** @returns undefined if the object does not exist */
   read(bucket: string, key: string): Promise<string | undefined>;
-  /** Metadata of every version of exactly this key; the current object only where no versions are kept. */
+  /** Metadata of every version of exactly this key; only of the current object if the bucket keeps no versions. */
   versions(bucket: string, key: string): AsyncIterable<Headers>;
   delete(bucket: string, keys: readonly string[]): Promise<void>;
 }
@@ -108,7 +108,7 @@ export class SdkGcStore implements GcStore {
     }
   }
 
-  /** The current one is asked for by its name: whatever a listing makes of that, it is found. */
+  /** The current version is requested without a version id, so it is found whatever the listing contains. */
   async *versions(bucket: string, key: string): AsyncGenerator<Headers> {
     const current = await this.#metadata(bucket, key, 'null');
     if (current !== undefined) yield current;
@@ -124,7 +124,7 @@ export class SdkGcStore implements GcStore {
       await this.#deleteBatch(bucket, batch);
   }
 
-  /** @throws Error named after the first refusal */
+  /** @throws Error named after the store's first error */
   async #deleteBatch(Bucket: string, batch: readonly Deletable[]): Promise<void> {
     const Objects = batch.map(({ key, versionId }) => ({ Key: key, VersionId: versionId }));
     const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
@@ -151,7 +151,7 @@ export class SdkGcStore implements GcStore {
     }
   }
 
-  /** Of a bucket that never kept versions too: there each object has the version `null`. */
+  /** Works for buckets without versioning too, where every object has the version `null`. */
   async *#versionIds(bucket: string, key: string): AsyncGenerator<string> {
     for await (const { Versions = [] } of this.#versionPages(bucket, key)) {
       for (const { Key, VersionId } of Versions) if (Key === key) yield VersionId ?? 'null';

@@ -24,8 +24,8 @@ export interface GcReport {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds helper objects that nothing needs and, when told to, deletes them.
- * `onFound` is called as each turns up, before it is deleted.
+ * Finds helper objects that are no longer needed and, with `--delete`, deletes them.
+ * @param onFound called for each find before it is deleted
  * @throws SvcError CONFIG_INVALID, GC_STORE_FAILED
  */
 export async function collectGarbage(
@@ -77,8 +77,8 @@ function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcE
 }
 
 /**
- * Finds garbage without touching it. Open uploads are listed before the records, so that an upload
- * begun in between is too young to be taken for an abandoned one.
+ * Finds garbage without deleting anything. Open uploads are listed before the records, so an upload created in between
+ * is too young to look abandoned.
  */
 export async function* findGarbage(store: GcStore, options: GcOptions): AsyncIterable<Garbage> {
   const served = new Set(options.buckets ?? (await store.buckets()));
@@ -115,7 +115,7 @@ interface Group {
   readonly objects: ListedObject[];
 }
 
-/** Listings are in key order, so the records of one upload stand together. */
+/** Listings are in key order, so records of one upload are adjacent. */
 async function* groups(store: GcStore, place: string, root: string): AsyncIterable<Group> {
   let group: Group | undefined;
   for await (const page of store.list(place, root))
@@ -146,7 +146,7 @@ async function createRecord(
   }
 }
 
-/** In a shared state bucket, records whose bucket is unknown are somebody's as long as not all buckets are looked at. */
+/** In a shared state bucket, records of an unknown bucket may be in use unless all buckets are examined. */
 const isServed = (scope: GcScope, record: UploadRecord | undefined): boolean =>
   scope.stateBucket === undefined ||
   scope.servesAll ||
@@ -158,8 +158,8 @@ const reasonFor = ({ prefix, objects }: Group) =>
     : 'upload no longer exists';
 
 /**
- * Keys that stores can list as they are, because XML 1.0 can hold them; not all stores know the parameter `encoding-type`.
- * Of any other key neither versions nor open uploads are found, so that nothing is known to be garbage.
+ * Keys that XML 1.0 can represent, so that every store can list them; not all stores know `encoding-type`. For other
+ * keys neither versions nor open uploads would be found, so their helper objects are never taken for garbage.
  */
 const listable = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
 
@@ -167,13 +167,13 @@ const listable = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
 interface HelperKind {
   readonly kind: Garbage['kind'];
   readonly folder: string;
-  /** @throws EnvelopeError for what has another form */
+  /** @throws EnvelopeError for a malformed helper object */
   read(
     text: string,
     reservedPrefix: string,
     key: string,
   ): ObjectName & { readonly isOwn: boolean; readonly id: string };
-  /** Whether an object with these keys needs the one of that id. */
+  /** Whether an object with these keys needs the helper object of this id. */
   names(keys: WrappedKeys, id: string): boolean;
 }
 
@@ -202,7 +202,7 @@ const rewraps: HelperKind = {
   },
 };
 
-/** Manifests that no version of their object, in any bucket looked at, names. */
+/** Manifests that no version of their object names, in any examined bucket. */
 export const findManifests = (
   store: GcStore,
   place: string,
@@ -210,7 +210,7 @@ export const findManifests = (
   open: OpenUploads,
 ): AsyncIterable<Garbage> => findUnnamed(manifests, store, place, scope, open);
 
-/** Records of keys that were wrapped again, of versions that are there no more, or have the new keys in their headers. */
+/** Records of rewrapped keys whose versions no longer exist or have the new keys in their headers. */
 export const findRewraps = (
   store: GcStore,
   place: string,
@@ -247,7 +247,10 @@ async function* findUnnamed(
     }
 }
 
-/** Buckets leave manifests in a state bucket; where only some are looked at, nothing is known of the others. */
+/**
+ * A state bucket may hold manifests of deleted buckets; if only some buckets are examined, nothing is known of the
+ * others.
+ */
 async function isGone(
   store: GcStore,
   { stateBucket, servesAll }: GcScope,
@@ -260,7 +263,7 @@ async function isGone(
   return gone;
 }
 
-/** Of which object it is, when it is whole and lies where it says that it belongs. */
+/** The object that a helper object belongs to; undefined if it is malformed or not at the place of its own key. */
 async function readOwn(
   helpers: HelperKind,
   store: GcStore,
@@ -289,7 +292,7 @@ async function isNamed(
   return false;
 }
 
-/** Metadata that cannot be read is taken for naming it: what is not understood is not deleted. */
+/** Unreadable metadata count as naming the helper object: when in doubt, nothing is deleted. */
 function names(helpers: HelperKind, headers: Headers, id: string): boolean {
   try {
     const keys = readEnvelope(headers)?.keys;
@@ -300,36 +303,36 @@ function names(helpers: HelperKind, headers: Headers, id: string): boolean {
 }
 
 export interface GcOptions {
-  /** Buckets that the caller named; undefined: every bucket of the store. */
+  /** Buckets named by the caller; undefined: every bucket of the store. */
   readonly buckets: readonly string[] | undefined;
   readonly reservedPrefix: string;
   readonly stateBucket: string | undefined;
-  /** Nothing younger is touched; milliseconds. */
+  /** Younger objects are left alone; milliseconds. */
   readonly minAge: number;
   readonly now: number;
 }
 
-/** Helper objects that nothing needs any more, of one upload or one object. */
+/** Helper objects of one upload or object that are no longer needed. */
 export interface Garbage {
   readonly kind: 'upload-records' | 'manifest' | 'rewrapped-keys';
   readonly bucket: string;
   readonly keys: readonly string[];
-  /** What it belonged to, as far as that is known. */
+  /** The object it belonged to, if known. */
   readonly object?: { readonly bucket: string; readonly key: string } | undefined;
   readonly reason: string;
   readonly modified: number;
 }
 
-/** What a search works on. */
+/** Options and scope of a search. */
 export interface GcScope extends GcOptions {
   readonly served: ReadonlySet<string>;
-  /** False when buckets were named: then records of others may lie in a shared state bucket. */
+  /** False if buckets were named: a shared state bucket may then hold records of other buckets. */
   readonly servesAll: boolean;
 }
 
 /** Uploads that the store still lists. */
 export interface OpenUploads {
-  /** By the prefix of their records. */
+  /** Prefixes of their records. */
   readonly prefixes: ReadonlySet<string>;
   hasObject(bucket: string, key: string): boolean;
 }

@@ -12,7 +12,7 @@ const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = proxySe
 const day = 24 * 60 * 60 * 1000;
 const century = 100 * 365 * day;
 
-/** Flags and variables of `svc proxy gc`; where the store is and what is whose is said as to the proxy. */
+/** Flags and variables of `svc proxy gc`; those shared with the proxy have the same names and meaning. */
 export const gcSettings = {
   upstream,
   region,

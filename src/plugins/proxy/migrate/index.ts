@@ -19,10 +19,10 @@ export interface MigrateCall {
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly at: string;
   readonly dryRun: boolean;
-  /** The operator says that nobody writes: a store that holds no write to a condition will do. */
+  /** The operator asserts that nobody else writes, so a store without conditional writes will do. */
   readonly nobodyWrites: boolean;
   readonly signal: AbortSignal;
-  /** Called now and then with what was done so far. */
+  /** Called now and then with the current counts. */
   readonly onProgress: (counts: MigrateCounts) => void;
 }
 
@@ -30,25 +30,25 @@ export interface MigrateReport extends MigrateCounts {
   readonly bucket: string;
   readonly prefix: string;
   readonly dryRun: boolean;
-  /** What objects are to be stored as at least. */
+  /** Minimum format of stored objects. */
   readonly format: 1 | 2;
   readonly versioned: boolean;
-  /** What the store did not hold to a condition; `undefined` in a dry run, which does not try it out. */
+  /** Writes for which the store ignores conditions; `undefined` in a dry run, which does not test them. */
   readonly unconditional: readonly Unconditional[] | undefined;
   readonly estimate: MigrateEstimate | undefined;
   readonly faults: readonly Fault[];
   readonly faultCount: number;
   readonly faultsByReason: Readonly<Record<string, number>>;
-  /** Everything that was seen is as it should be, older versions included. */
+  /** Every object seen, older versions included, is stored as it should be. */
   readonly complete: boolean;
-  /** What ended the run before it had seen everything. */
+  /** The error that ended the run early. */
   readonly endedBy: Error | undefined;
 }
 
 /**
- * Encrypts objects in place, or brings them from format 1 to format 2. Nothing is kept between runs: what is done is seen from the
- * store.
- * @throws SvcError where it cannot begin: CONFIG_INVALID, MIGRATE_USAGE; VaultError
+ * Encrypts objects in place, or converts them from format 1 to format 2. No state is kept between runs: the store
+ * itself shows what is done.
+ * @throws SvcError if the run cannot start: CONFIG_INVALID, MIGRATE_USAGE; VaultError
  */
 export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> {
   const place = placeOf(call.at, 'migrate');
@@ -64,7 +64,7 @@ export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> 
     await migrateAll(run);
     whole = true;
   } catch (error) {
-    // An interruption is no fault, and what was done before it is told
+    // an interruption is not a fault, and results so far are still reported
     if (!call.signal.aborted)
       endedBy = endOf(error, 'migrate', storeOf(settings).upstream.host, place.bucket);
   } finally {
@@ -79,11 +79,11 @@ interface Run {
   readonly settings: MigrateSettings;
   readonly services: MigrateServices;
   readonly faults: Faults;
-  /** What the bucket and the store turned out to be. */
+  /** What the run found out about bucket and store. */
   readonly found: { tally?: MigrateTally; versioned?: boolean; unconditional?: readonly Unconditional[] };
 }
 
-/** Plaintext that is held at a time, all objects together; one of the size of a part always fits. */
+/** Plaintext held at a time, over all objects; an object of the part size always fits. */
 const memoryBytes = 64 * 1024 ** 2;
 
 async function migrateAll(run: Run): Promise<void> {
@@ -149,7 +149,7 @@ async function* listed(
     yield page.filter(isOthers);
 }
 
-/** Objects that nobody has asked for are not to be replaced. */
+/** A store that lists objects outside the requested prefix must not have them replaced. */
 const strayed = () =>
   s3Error('InternalError', 'A listing of the object store names objects that it was not asked for.');
 

@@ -12,10 +12,11 @@ import { refusal, xmlResult, xmlText } from '../upstream/upstream.ts';
 const answerLimit = 256 * 1024;
 
 /**
- * Headers of a write that give the new object all that the stored one has beside its body: metadata, content headers, redirect,
- * storage class, encryption at the store, tags, grants, retention and legal hold. What would get lost without being seen is an error.
- * @throws S3Error InvalidObjectState for an archived object, MetadataNotKept for metadata that cannot be written again, and the
- *   store's refusal to tell
+ * Request headers that give the new object everything the stored one has besides its body: metadata, content headers,
+ * redirect, storage class, server-side encryption, tags, grants, retention and legal hold. Anything that would be lost
+ * silently is an error.
+ * @throws S3Error InvalidObjectState for an archived object, MetadataNotKept for metadata that cannot be written again,
+ *   and the store's error if it does not answer
  */
 export async function keptHeaders(
   services: ProxyServices,
@@ -39,7 +40,7 @@ export async function keptHeaders(
   };
 }
 
-/** Not all stores count tags in a HEAD, and none does for those who may not read them: they are asked for always. */
+/** Always asks for the tags: not all stores count them in a HEAD, and none does for callers that may not read tags. */
 const tagsUnknown = { 'x-amz-tagging-count': 'unknown' };
 
 const archived = new Set(['GLACIER', 'DEEP_ARCHIVE']);
@@ -102,7 +103,7 @@ export function grantsOf(acl: XmlElement): Record<string, string> {
   return headers;
 }
 
-/** What stores say of an object that has none, and of buckets without object lock. */
+/** Errors for objects without retention or legal hold, and for buckets without object lock. */
 const withoutLock = new Set([
   ...['NoSuchObjectLockConfiguration', 'ObjectLockConfigurationNotFoundError', 'InvalidRequest'],
   ...['NotImplemented', 'MethodNotAllowed'],
@@ -117,7 +118,7 @@ async function lockHeaders(
   const hold = await lockDocument(upstream, object, 'legal-hold', signal);
   const mode = retention && childText(retention, 'Mode');
   const until = retention && childText(retention, 'RetainUntilDate');
-  // stores refuse a date that has passed, which retains nothing
+  // stores refuse a past date, and such a date retains nothing anyway
   const retained = mode && until && Date.parse(until) > Date.now();
   return {
     ...(retained && { 'x-amz-object-lock-mode': mode, 'x-amz-object-lock-retain-until-date': until }),
@@ -133,7 +134,7 @@ async function lockDocument(
 ): Promise<XmlElement | undefined> {
   const response = await upstream.send({ method: 'GET', ...name, query: [[subresource, '']], signal });
   if (response.status === 200) {
-    // versitygw calls the root as the request does
+    // versitygw names the root element after the subresource
     const text = await xmlText(response, answerLimit);
     const [, root = ''] = /^(?:<\?xml[^>]*>)?\s*<([A-Za-z]+)[\s>]/.exec(text) ?? [];
     return parseXml(text, root, answerLimit);

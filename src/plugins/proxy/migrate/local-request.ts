@@ -7,17 +7,17 @@ import { queryOf } from '../../../core/s3/request.ts';
 import type { OperationHandler, ProxyServices, ResponseWriter } from '../context.ts';
 import { refusalOf } from '../upstream/upstream.ts';
 
-/** What a caller of the proxy would send. */
+/** A request as a caller of the proxy would send it. */
 export interface LocalRequest {
   readonly method: string;
   readonly name: ObjectName;
   readonly query?: readonly (readonly [name: string, value: string])[];
-  /** As a caller writes them: of the plaintext. */
+  /** As a caller sends them, describing the plaintext. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Buffer>;
   /** Plaintext bytes of the body. */
   readonly length?: number;
-  /** In place of a body: checksums among the headers are not of it. */
+  /** Replaces `body`; checksum headers do not refer to the document. */
   readonly document?: string;
   readonly signal: AbortSignal;
 }
@@ -28,8 +28,8 @@ export interface LocalAnswer {
 }
 
 /**
- * Has one of the proxy's own handlers serve a request in this process, so that what it writes is what the proxy writes.
- * @throws what the handler throws: S3Error, EnvelopeError, VaultError
+ * Runs one of the proxy's own handlers in this process, so that it writes exactly what the proxy would.
+ * @throws errors of the handler: S3Error, EnvelopeError, VaultError
  */
 export async function callHandler(
   services: ProxyServices,
@@ -62,7 +62,7 @@ export async function callHandler(
   } finally {
     for (const release of ends) release();
   }
-  // what took the store long ends in an error after a head that said 200
+  // an operation that takes long can end in an error after status 200 was sent
   if (/^(<\?xml[^>]*>)?\s*<Error[\s>]/.test(answer.text)) throw refusalOf(200, answer.text);
   return answer;
 }
@@ -74,7 +74,7 @@ function bodyOf(document: string): Required<Pick<LocalRequest, 'body' | 'length'
   return { body: Readable.from([bytes]), length: bytes.length };
 }
 
-/** Answers to writes are short. */
+/** Collects an answer as text; answers to writes are short. */
 class CollectedAnswer implements ResponseWriter {
   headers: LocalAnswer['headers'] = {};
   text = '';

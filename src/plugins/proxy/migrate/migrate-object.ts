@@ -16,44 +16,45 @@ import type { ListedVersion } from '../rewrap/list-versions.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { writeEncrypted } from './write-encrypted.ts';
 
-/** What the work on one object takes. */
+/** Dependencies and options for migrating one object. */
 export interface MigrateTools {
   readonly services: ProxyServices;
   readonly bucket: string;
-  /** False where the store holds no write to a condition, and the operator says that nobody writes. */
+  /** False if the store ignores conditions on writes, and the operator asserts that nobody else writes. */
   readonly conditional: boolean;
   readonly partSize: number;
-  /** For plaintexts that are held as a whole. */
+  /** Bounds plaintexts that are held whole. */
   readonly memory: Budget;
   readonly dryRun: boolean;
 }
 
-/** What an object is stored as. */
+/** How an object is stored. */
 export type StoredAs = 'plaintext' | 'format-1' | 'format-2';
 
 export type Migrated =
   | { readonly as: 'gone' }
   | {
       /**
-       * `current`: it was as it should be; `pending`: a dry run has found that it is to be written; `left`: an older version,
-       * which no store replaces.
+       * `current`: already as it should be; `pending`: a dry run found that it has to be rewritten; `left`: an older
+       * version, which stores cannot replace.
        */
       readonly as: 'current' | 'migrated' | 'pending' | 'left';
       readonly from: StoredAs;
-      /** Plaintext bytes, and those of the part list that there is, if any; of an older version those that are stored. */
+      /** Plaintext bytes, and the number of parts in the existing part list; for an older version the stored bytes. */
       readonly size: number;
       readonly parts: number;
-      /** Somebody has replaced what was written before it could be read back, by what is as it should be too. */
+      /** Somebody replaced the new object before it could be read back. */
       readonly replaced?: boolean;
     };
 
-/** Writers who are as fast as this would keep a run from ever ending. */
+/** Objects that are replaced more often than this would keep a run from ever ending. */
 const mostAttempts = 8;
 
 /**
- * Brings one object into the format of the services. What is so already is left alone, so that a run can begin anew at any time.
- * @param retried what this run has written before may have arrived although the store said nothing of it
- * @throws EnvelopeError, VaultError, S3Error; SvcError MIGRATE_VERIFY where what was written does not read back
+ * Converts one object to the format of the services. An object that already has it is left alone, so a run can start
+ * over at any time.
+ * @param retried an earlier write of this run may have arrived although the store did not confirm it
+ * @throws EnvelopeError, VaultError, S3Error; SvcError MIGRATE_VERIFY if the written object does not read back
  */
 export async function migrateObject(
   tools: MigrateTools,
@@ -61,7 +62,7 @@ export async function migrateObject(
   signal: AbortSignal,
   retried = false,
 ): Promise<Migrated> {
-  // names that no proxy serves, and that a store may take for others
+  // keys that the proxy does not serve, and that a store may treat as another key
   checkKey(key);
   const name = { bucket: tools.bucket, key };
   const version = latest ? undefined : versionId;
@@ -73,7 +74,7 @@ export async function migrateObject(
     if (result === 'changed') continue;
     const isReplaced = result.as === 'migrated' && result.replaced === true;
     if (!isReplaced) return result.as === 'current' ? (written ?? result) : result;
-    // by whom is not known, nor whether it is plaintext; a store may also have named another ETag, or written nothing
+    // the replacement may be plaintext; the store may also have reported a wrong ETag or written nothing
     written = result;
   }
   throw s3Error('OperationAborted', `The object was replaced ${mostAttempts} times while it was migrated.`);
@@ -132,7 +133,7 @@ async function migrateOnce(
   }
 }
 
-/** What stores say of an object that is not the one that was expected, or was deleted. */
+/** Errors of stores when the expected object was replaced or deleted. */
 const changed = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
 
 export const formatName = (format: EnvelopeFormat): StoredAs => (format === 2 ? 'format-2' : 'format-1');
@@ -142,7 +143,7 @@ const storedAs = ({ envelope }: StoredObject): StoredAs =>
 
 type Layout = Parameters<ProxyServices['reader']['digests']>[1];
 
-/** Of ciphertext those that are sealed beside it, of plaintext the store's own. */
+/** For ciphertext, the digests sealed beside it; for plaintext, the store's checksum. */
 async function digestsOf(
   { reader }: ProxyServices,
   object: StoredObject,
@@ -154,7 +155,7 @@ async function digestsOf(
   return checksum === undefined ? {} : { checksum };
 }
 
-/** One of parts cannot be kept: only the store knows what they were. */
+/** A composite checksum cannot be kept, as only the store knows its parts. */
 function checksumOfStore({ headers }: StoredObject): WholeChecksum | undefined {
   if (headers['x-amz-checksum-type'] === 'COMPOSITE') return undefined;
   for (const algorithm of checksumAlgorithms) {
@@ -168,13 +169,13 @@ function checksumOfStore({ headers }: StoredObject): WholeChecksum | undefined {
 interface Expected {
   /** Unquoted. */
   readonly etag: string;
-  /** Of the plaintext its size and SHA-256; absent: any, as long as it is authentic. */
+  /** Expected size and SHA-256 of the plaintext; absent: any authentic plaintext. */
   readonly plaintext?: { readonly digest: Buffer; readonly size: number };
 }
 
 /**
- * Reads the object back as any reader does. It ends the run at once where that fails: what was written wrongly once may be again.
- * @returns false where somebody has replaced it since
+ * Reads the object back as any reader does. A mismatch ends the run at once, because it may happen again.
+ * @returns false if somebody has replaced the object since
  * @throws SvcError MIGRATE_VERIFY
  */
 async function verifyStored(
@@ -214,7 +215,7 @@ const unreadable = (key: string, cause?: Error) =>
     },
   );
 
-/** A plaintext, and its SHA-256 once it has passed. */
+/** Passes a plaintext through and calculates its SHA-256. */
 class Digesting implements AsyncIterable<Buffer> {
   readonly #chunks: AsyncIterable<Buffer>;
   readonly #hash = createHash('sha256');
@@ -234,7 +235,7 @@ class Digesting implements AsyncIterable<Buffer> {
     return this.#hash.digest();
   }
 
-  /** Gives back the connection that it would come over. */
+  /** Releases the connection of an unread plaintext. */
   async drop(): Promise<void> {
     for await (const _ of this.#chunks) return;
   }

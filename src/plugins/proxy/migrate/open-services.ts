@@ -14,12 +14,12 @@ export interface MigrateServices extends ProxyServices {
   end(): Promise<void>;
 }
 
-/** For an answer of the key server, in milliseconds: nobody waits for a single object. */
+/** Timeout of key server calls in milliseconds: no caller waits for a single object. */
 const keyServerMs = 60_000;
 
 /**
- * What a proxy with these settings would have, without its server.
- * @throws SvcError where certificates or tokens cannot be had
+ * The services of a proxy with these settings, without its server.
+ * @throws SvcError for certificates or tokens that cannot be read
  */
 export function openServices(
   settings: MigrateSettings,
@@ -43,7 +43,7 @@ export function openServices(
   };
 }
 
-/** Nobody calls this proxy. */
+/** Settings of the server, which is not started. */
 const uncalled = {
   listen: { host: '127.0.0.1', port: 0 },
   tls: undefined,
@@ -56,7 +56,7 @@ const uncalled = {
   workers: 1,
 } as const;
 
-/** Nothing is replaced before the plaintext has ended and was found right, so none of it has to be held until then. */
+/** Nothing is replaced before the whole plaintext was verified, so none has to be held back until then. */
 const reading = { strict: false, verifyBuffer: 0, verifyBudget: 0, spoolSize: 0 } as const;
 
 function configOf(settings: MigrateSettings): ProxyConfig {
@@ -68,7 +68,7 @@ function configOf(settings: MigrateSettings): ProxyConfig {
     format: format === '2' ? 2 : 1,
     ...{ binding: bind, requireBound: false, unencryptedReads: 'allow' },
     recoveryRecipients: settings.recoveryRecipients ?? [],
-    // A part list gets into the object by a further copy, which stores hold to no condition
+    // inlining takes another copy of the object, and stores ignore conditions on copies
     inlineLimit: 0,
   };
 }

@@ -8,7 +8,7 @@ const bytes = (count: number): string => `${number(count)} bytes`;
 export const migrateProgressLine = ({ listed, seen, migrated, bytes: done }: MigrateCounts): string =>
   `${number(seen)} of ${number(listed)} objects listed so far, ${number(migrated)} migrated (${bytes(done)})`;
 
-/** For people: what could not be migrated, what was done, what is left, and whether that is all. */
+/** Lines for people: failures, results, what is left, and whether everything is done. */
 export function migrateReportLines(report: MigrateReport): readonly string[] {
   const { faults, faultCount, unconditional = [], estimate } = report;
   const more = faultCount - faults.length;
@@ -46,7 +46,7 @@ function done(report: MigrateReport): string {
   ].join('; ');
 }
 
-/** No store replaces a version; whoever wants it gone has to delete it. */
+/** Stores cannot replace a version; whoever wants it gone must delete it. */
 const leftLine = ({ left, leftPlaintext, dryRun }: MigrateReport): string =>
   `Older versions that ${dryRun ? 'would stay' : 'stay'} as they are: ${number(left)}, of which ${number(leftPlaintext)} are plaintext; delete them, or let a lifecycle rule do so, once nobody needs them`;
 

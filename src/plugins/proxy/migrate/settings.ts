@@ -5,7 +5,7 @@ import { proxySettings } from '../settings.ts';
 const { upstream, region, defaultRegion, upstreamSigning, upstreamChecksum } = proxySettings;
 const { reservedPrefix, stateBucket, format, bind, recoveryRecipients } = proxySettings;
 
-/** Flags and variables of `svc proxy migrate`; store, key server and what is written are said as to the proxy. */
+/** Flags and variables of `svc proxy migrate`; those shared with the proxy have the same names and meaning. */
 export const migrateSettings = {
   ...{ upstream, region, defaultRegion, upstreamSigning, upstreamChecksum },
   ...{ reservedPrefix, stateBucket, format, bind, recoveryRecipients },

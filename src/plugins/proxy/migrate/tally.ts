@@ -1,36 +1,36 @@
 import { type EnvelopeFormat, storedBodySize } from '../../../core/envelope/manifest.ts';
 import type { Migrated, StoredAs } from './migrate-object.ts';
 
-/** What a run has seen and done. An object of which versions are kept counts once for each. */
+/** Counts of a run. In a bucket with versioning, each version counts. */
 export interface MigrateCounts {
-  /** Objects, or versions, that the store has listed; helper objects left out. */
+  /** Objects or versions listed by the store, without helper objects. */
   listed: number;
-  /** Looked at, whatever came of it. */
+  /** Examined, whatever the result. */
   seen: number;
-  /** As they are to be since before this run. */
+  /** Already stored as they should be. */
   current: number;
-  /** Written, read back and found right. */
+  /** Written, read back and verified. */
   migrated: number;
-  /** Of these, replaced by somebody else before they could be read back. */
+  /** Of `migrated`: replaced by somebody else before they could be read back. */
   replaced: number;
-  /** What a dry run leaves to be done. */
+  /** To be migrated, found by a dry run. */
   pending: number;
-  /** Older versions that are not as they should be: no store replaces them. */
+  /** Older versions not stored as they should be; stores cannot replace them. */
   left: number;
-  /** Of these, plaintext. */
+  /** Of `left`: plaintext. */
   leftPlaintext: number;
   /** Deleted after they were listed. */
   gone: number;
-  /** Of what was migrated, or is to be: what it is stored as before. */
+  /** Of `migrated` and `pending`: objects that were plaintext before. */
   fromPlaintext: number;
   fromFormat1: number;
-  /** Plaintext bytes of what was migrated, or is to be. */
+  /** Plaintext bytes of `migrated` and `pending`. */
   bytes: number;
 }
 
-/** What a dry run expects of a run beside which nobody writes. */
+/** A dry run's estimate for a run without other writers. */
 export interface MigrateEstimate {
-  /** To the store. */
+  /** Requests to the store. */
   readonly requests: number;
   readonly bytesRead: number;
   readonly bytesWritten: number;
@@ -38,9 +38,9 @@ export interface MigrateEstimate {
 
 /** HEAD, ACL, tags, body, PUT, and the body again. */
 const requestsOfWhole = 6;
-/** Of an object with a lock: retention and legal hold. */
+/** For an object lock: retention and legal hold. */
 const requestsOfLock = 2;
-/** Create, Complete and their records, part list and what is looked up for them, beside two for each part. */
+/** Create, Complete, their records, the part list and lookups, besides two requests for each part. */
 const requestsOfUpload = 16;
 
 export interface TallyPlan {
@@ -78,7 +78,7 @@ export class MigrateTally {
     this.#leave(result.from);
   }
 
-  /** Listings and looks at what is left alone included. */
+  /** Includes listings, and HEAD requests for objects that are left alone. */
   get estimate(): MigrateEstimate {
     const looks = this.counts.seen - this.counts.pending - this.counts.migrated;
     const pages = Math.ceil(this.counts.listed / 1000) + 1;

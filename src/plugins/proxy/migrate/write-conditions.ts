@@ -8,14 +8,14 @@ const noSuchEtag = '"00000000000000000000000000000000"';
 const wrong = { 'if-match': noSuchEtag };
 const answerLimit = 64 * 1024;
 
-/** Which writes a store holds to no condition on what they replace. */
+/** Writes for which a store ignores conditions on the object they replace. */
 export type Unconditional = 'PutObject' | 'CompleteMultipartUpload';
 
 /**
- * Tries out, with a helper object, whether the store refuses to replace another object than a write expects. One that does not
- * would lose what somebody writes between our reading and our writing.
- * @param helper an object that nobody needs; it is removed
- * @throws S3Error where the store refuses the helper object itself
+ * Tests with a helper object whether the store refuses to replace another object than the write expects. A store that
+ * does not would lose what somebody writes between our read and our write.
+ * @param helper name of the helper object, which is removed at the end
+ * @throws S3Error if the store refuses the helper object itself
  */
 export async function unconditionalWrites(
   upstream: Upstream,
@@ -73,7 +73,7 @@ async function completeAgainst(
   return completed;
 }
 
-/** Versions by their ids, so that none stays behind a delete marker. */
+/** Deletes by version id, so that no version stays behind a delete marker. */
 async function remove(upstream: Upstream, helper: ObjectName, versions: readonly string[]): Promise<void> {
   const queries =
     versions.length === 0 ? [[]] : versions.map((id) => [['versionId', id] as [string, string]]);

@@ -16,32 +16,33 @@ import type { KeptDigests, ObjectLayout, StoredObject } from '../read/stored-obj
 import { putObject } from '../write/put-object.ts';
 import { callHandler } from './local-request.ts';
 
-/** A plaintext that is to replace what it came from. */
+/** A plaintext that replaces the object it was read from. */
 export interface Replacement {
   readonly object: StoredObject;
   readonly layout: ObjectLayout;
   readonly digests: KeptDigests;
-  /** The plaintext in order; it ends without error only when all of it was authentic. */
+  /** The plaintext in order; ends without error only if the whole plaintext was authentic. */
   readonly plaintext: AsyncIterable<Buffer>;
-  /** What the object has beside its body. */
+  /** Metadata and other properties of the object besides its body. */
   readonly headers: Readonly<Record<string, string>>;
-  /** False where the store holds no write to a condition. */
+  /** False if the store ignores conditions on writes. */
   readonly conditional: boolean;
   readonly partSize: number;
-  /** For objects that are written in one piece. */
+  /** Bounds objects that are written in one piece. */
   readonly memory: Budget;
 }
 
 export interface Written {
-  /** The store's, unquoted. */
+  /** The store's ETag, unquoted. */
   readonly etag: string;
 }
 
 const answerLimit = 64 * 1024;
 
 /**
- * Writes it as the proxy would, in one piece or in parts, on the condition that the stored object is still the one that was read.
- * @throws S3Error PreconditionFailed, ConditionalRequestConflict or NoSuchKey where it is not; what the handlers throw
+ * Writes the replacement as the proxy would, in one piece or in parts, provided that the stored object is still the one
+ * that was read.
+ * @throws S3Error PreconditionFailed, ConditionalRequestConflict or NoSuchKey if it is not; errors of the handlers
  */
 export async function writeEncrypted(
   services: ProxyServices,
@@ -62,7 +63,10 @@ interface PlannedPart {
 
 const MiB = 1024 ** 2;
 
-/** Parts of svc stay as they are, so that their numbers and composite checksums do. @returns undefined: in one piece */
+/**
+ * Keeps the parts of an encrypted object, and with them part numbers and composite checksums. @returns undefined for an
+ * object in one piece
+ */
 export function plannedParts(
   { size, list }: ObjectLayout,
   partSize: number,
@@ -77,7 +81,7 @@ export function plannedParts(
   }));
 }
 
-/** A digest of the whole that none of parts leads to: an upload in parts cannot have it. */
+/** A digest of the whole that does not follow from those of the parts, so an upload in parts cannot have it. */
 const isOfWholeAlone = (checksum: WholeChecksum | undefined): boolean =>
   checksum?.type === 'FULL_OBJECT' && !checksum.algorithm.startsWith('crc');
 
@@ -90,8 +94,8 @@ const describing = ({ headers, digests: { md5 } }: Replacement): Record<string, 
 });
 
 /**
- * The plaintext is here before the write begins: a store may lock an object while it is read (MinIO does), and then the write would
- * wait for the reading and the reading for the write.
+ * Reads the whole plaintext before it writes: a store may lock an object while it is read, as MinIO does, and a write
+ * during the read would deadlock.
  */
 async function writeWhole(
   services: ProxyServices,
@@ -104,7 +108,7 @@ async function writeWhole(
     await unlessAborted(share.granted, signal);
     const body = await wholeOf(replacement);
     const { checksum } = digests;
-    // the handler finds out whether the plaintext has it
+    // the handler verifies it against the plaintext
     const named =
       checksum?.type === 'FULL_OBJECT' ? { [`x-amz-checksum-${checksum.algorithm}`]: checksum.text } : {};
     const { headers } = await callHandler(services, putObject, {
@@ -117,7 +121,7 @@ async function writeWhole(
   }
 }
 
-/** Copied as it comes: a chunk is good until the next is asked for. */
+/** Copies each chunk on arrival, because a chunk is valid only until the next is requested. */
 async function wholeOf({ layout: { size }, plaintext }: Replacement): Promise<Buffer> {
   const whole = Buffer.allocUnsafeSlow(size);
   let at = 0;
@@ -175,18 +179,20 @@ async function writeParts(
     await callHandler(services, abortUpload, abort).catch(() => undefined);
     throw error;
   } finally {
-    // nobody else repeats this Complete
+    // nobody else repeats this Complete, so its record can go
     await services.uploads.abandon(name, uploadId).catch(() => undefined);
   }
 }
 
-/** One of parts goes with the parts that it was made over, and one of the whole only where those of parts lead to it. */
+/** A composite checksum needs the original parts; a checksum of the whole must follow from those of the parts. */
 function keepable(checksum: WholeChecksum | undefined, layout: ObjectLayout): WholeChecksum | undefined {
   if (isOfWholeAlone(checksum)) return undefined;
   return checksum?.type === 'COMPOSITE' && layout.list?.ofParts === undefined ? undefined : checksum;
 }
 
-/** In the order of the parts, by the name of its header and its element; a composite one has to be named with each part. */
+/**
+ * Checksums in part order with header and element names; each part must be sent with its share of a composite checksum.
+ */
 function ofParts(checksum: WholeChecksum | undefined, { list }: ObjectLayout): readonly PartChecksum[] {
   if (checksum?.type !== 'COMPOSITE' || list?.ofParts === undefined) return [];
   const { ofParts, parts } = list;
@@ -223,7 +229,7 @@ interface PartsToSend {
   readonly checksums: readonly PartChecksum[];
 }
 
-/** @returns what Complete has to say of them */
+/** @returns the parts' elements for Complete */
 async function sendParts(
   services: ProxyServices,
   { object, plaintext }: Replacement,
@@ -244,7 +250,7 @@ async function sendParts(
       const etag = element('ETag', String(headers['etag']));
       parts.push(`<Part>${element('PartNumber', number)}${etag}${named}</Part>`);
     }
-    // only its end says that the plaintext was authentic
+    // the plaintext is authentic only once it has ended
     for await (const _ of cutter.take(Number.POSITIVE_INFINITY)) throw otherSize();
     return parts;
   } finally {
@@ -252,7 +258,7 @@ async function sendParts(
   }
 }
 
-/** Gives out a plaintext in pieces of given sizes. What it yields is good until the next is asked for. */
+/** Cuts a plaintext into pieces of given sizes. A chunk is valid until the next is requested. */
 class Cutter {
   readonly #chunks: AsyncIterator<Buffer>;
   #left: Buffer = Buffer.alloc(0);
@@ -261,7 +267,7 @@ class Cutter {
     this.#chunks = plaintext[Symbol.asyncIterator]();
   }
 
-  /** Ends early where the plaintext does. */
+  /** Ends early if the plaintext does. */
   async *take(size: number): AsyncGenerator<Buffer> {
     for (let wanted = size; wanted > 0; ) {
       if (this.#left.length === 0) {

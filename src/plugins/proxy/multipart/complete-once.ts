@@ -37,8 +37,8 @@ import { type VerifiedChecksums, verifyChecksums } from './verify-checksums.ts';
 const answerLimit = 1024 * 1024;
 
 /**
- * Completes an upload: match, verify, seal, write the manifest, complete at the store, note that it is done.
- * Each step may be repeated after a crash of this or another proxy.
+ * Completes an upload: match, verify, seal, write the manifest, complete at the store, record the completion. Each step
+ * may be repeated after a crash of this or another proxy.
  */
 export async function completeOnce(
   services: ProxyServices,
@@ -101,10 +101,10 @@ async function sealParts(
   }
 }
 
-/** So many commitments are checked before others get their turn: 10,000 take half a second. */
+/** Number of commitments checked before other work gets a turn: 10,000 take half a second. */
 const commitmentsAtOnce = 100;
 
-/** @throws EnvelopeError `record-forged` for a part that was not written under the upload's DEK as its record says */
+/** @throws EnvelopeError `record-forged` for a part whose record does not match the upload's DEK */
 async function segmentedParts(
   dek: Buffer,
   records: readonly PartRecord[],
@@ -139,8 +139,8 @@ const otherFormat = () =>
   new EnvelopeError('record-forged', 'the record of a part is of another format than its upload');
 
 /**
- * Before the store's Complete, so that the object never exists without its manifest. A manifest that is
- * there already belongs to an earlier attempt, and to the object if that attempt had reached the store.
+ * Runs before the store's Complete, so that the object never exists without its manifest. An existing manifest comes
+ * from an earlier attempt, and is the object's own if that attempt reached the store.
  */
 async function saveManifest(
   services: ProxyServices,
@@ -191,7 +191,7 @@ const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
   checksum,
 });
 
-/** The size that the caller may announce is of plaintext. */
+/** The size that callers may announce is that of the plaintext. */
 function completeHeaders({ headers }: S3Request, sealed: StoredPartList): Record<string, string> {
   const announced = headers['x-amz-mp-object-size'];
   const size = plaintextListSize(sealed);
@@ -207,7 +207,7 @@ function wrongSize(announced: string, size: number): string {
   return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
-/** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
+/** Another proxy may have overwritten the manifest for another list; the list that the store accepted must stay. */
 async function keepManifest(
   services: ProxyServices,
   record: UploadRecord,
@@ -216,7 +216,7 @@ async function keepManifest(
   if (!(await services.manifests.holds(record, sealed))) await services.manifests.save(record, sealed);
 }
 
-/** The object as an earlier attempt at this upload left it, or undefined when there is none. */
+/** The object created by an earlier attempt at this upload; undefined if there is none. */
 export async function completedObject(
   services: ProxyServices,
   { bucket, key, manifest }: UploadRecord,
@@ -242,8 +242,8 @@ export async function completedObject(
 const header = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
 /**
- * The record of every part that the caller names, in the caller's order.
- * @throws S3Error InvalidPart for a part without record, or with two, which no honest store brings about.
+ * Finds the record of every part that the caller names, in the caller's order.
+ * @throws S3Error InvalidPart for a part without a record, or with two, which no honest store produces
  */
 export function matchParts(named: readonly CompletedPart[], records: readonly PartRecord[]): PartRecord[] {
   const known = new Map<string, PartRecord | 'ambiguous'>();
@@ -259,12 +259,12 @@ export function matchParts(named: readonly CompletedPart[], records: readonly Pa
   });
 }
 
-/** What came of a Complete. */
+/** The result of a Complete. */
 export interface Completed extends ObjectName {
-  /** As the store has it, quoted. */
+  /** The store's ETag, quoted. */
   readonly etag: string;
   readonly versionId?: string | undefined;
-  /** Of the plaintext, where the caller named one or wanted one when the upload began. */
+  /** Of the plaintext, if the Complete or the Create named one. */
   readonly checksum?: WholeChecksum | undefined;
 }
 

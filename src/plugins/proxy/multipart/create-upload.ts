@@ -19,12 +19,12 @@ import { withEnvelope } from '../write/put-object.ts';
 import { envelopeChecksum, type UploadRecord, uploadRecordText } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;
-/** S3 takes no more of headers together; a thousand records stay in memory. */
+/** S3's limit for all headers together; a thousand records stay in memory. */
 const recordLimit = 8 * 1024;
 
 /**
- * CreateMultipartUpload: the svc headers are set here, because the store takes
- * metadata at this moment only. They point to a manifest that Complete will write.
+ * CreateMultipartUpload. The svc headers are set here, because the store accepts metadata only now; they point to a
+ * manifest that Complete will write.
  */
 export const createUpload: OperationHandler = async (services, context) => {
   const { request } = context;
@@ -132,11 +132,11 @@ function draftOf(
   return { headers, record };
 }
 
-/** Parts carry a checksum of their ciphertext, which S3 takes only for an upload begun with that algorithm. */
+/** Parts carry a checksum of their ciphertext; S3 accepts one only if the upload was created with that algorithm. */
 const checksumHeaders = ({ config }: ProxyServices): Record<string, string> =>
   config.upstreamChecksum === 'none' ? {} : { 'x-amz-checksum-algorithm': 'CRC32' };
 
-/** Without its record nobody could complete the upload, so it must not stay. */
+/** Aborts the upload if its record cannot be written, because nobody could complete it. */
 async function beginOrAbort(
   services: ProxyServices,
   record: UploadRecord,
@@ -156,6 +156,6 @@ async function beginOrAbort(
 
 const names = /^x-amz-(acl|grant-.+|storage-class|server-side-encryption(?!-customer).*)$/;
 
-/** The headers of a write that replacing the object's metadata by a self-copy would otherwise lose. */
+/** Headers that a later self-copy, which replaces the object's metadata, would otherwise lose. */
 const repeatedHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)));

@@ -17,7 +17,7 @@ const listLimit = 4 * 1024 * 1024;
 interface Asked {
   readonly parts: readonly CompletedPart[];
   readonly named: ObjectChecksum | undefined;
-  /** Hash of all that decides on the answer. Of checksums too: it leaves this process by no way. */
+  /** Hash of everything that determines the answer, checksums included; never leaves this process. */
   readonly asked: string;
 }
 
@@ -26,13 +26,13 @@ interface Flight {
   readonly result: Promise<Completed>;
 }
 
-/** What is being completed in this process, by upload id. */
+/** Running Completes of this process, by upload id. */
 const flightsOf = new WeakMap<ProxyServices, Map<string, Flight>>();
 
 /**
- * CompleteMultipartUpload. Repeating it with the same list gives the same answer,
- * but for checksums, which are verified by the first one only; two at once are one.
- * It goes on when the caller goes away, so that a retry finds it done.
+ * CompleteMultipartUpload. Repeating it with the same list gives the same answer, except for checksums, which only the
+ * first one verifies; concurrent equal requests share one run. It continues when the caller disconnects, so that a
+ * retry finds it done.
  */
 export const completeUpload: OperationHandler = async (services, context) => {
   const body = await context.payload.read(listLimit);
@@ -70,7 +70,10 @@ function singleFlight(
   return result;
 }
 
-/** AbortMultipartUpload: the store forgets the parts, then the records go; what fails there is left to `svc proxy gc`. */
+/**
+ * AbortMultipartUpload: the store drops the parts, then the records are deleted; `svc proxy gc` cleans up after
+ * failures.
+ */
 export const abortUpload: OperationHandler = async (services, { request, answer, signal, log, payload }) => {
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
@@ -96,7 +99,10 @@ export const abortUpload: OperationHandler = async (services, { request, answer,
   await answer.end();
 };
 
-/** A Complete that failed may have left a manifest. Stores may let a completed upload be aborted too. */
+/**
+ * A failed Complete may have left a manifest; it stays if the upload was completed, since some stores accept an abort
+ * even then.
+ */
 async function forget(
   services: ProxyServices,
   name: ObjectName,

@@ -13,10 +13,10 @@ const answerLimit = 64 * 1024;
 const maxCopyBytes = 5 * 1024 ** 3;
 
 /**
- * Puts the part list into the object's own header, by a copy onto itself, where it fits and where that
- * makes no further version. What goes wrong leaves the object as it is: readable by its manifest.
- * @param etag the object's, as the store has it
- * @returns the ETag that it has afterwards
+ * Moves the part list into the object's own headers, by a copy onto itself, if it fits and the bucket keeps no
+ * versions. After a failure the object stays readable through its manifest.
+ * @param etag the store's ETag of the object
+ * @returns the store's ETag afterwards
  */
 export async function inlineParts(
   services: ProxyServices,

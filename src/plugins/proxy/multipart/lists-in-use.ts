@@ -1,28 +1,28 @@
 import type { StoredPartList } from '../../../core/envelope/manifest.ts';
 import { unlessAborted } from '../../../runtime/lifecycle/wait.ts';
 
-/** A part list with the memory that it is accounted for. */
+/** A part list and the memory reserved for it. */
 export interface AccountedList {
   readonly list: StoredPartList;
-  /** Gives the memory back. */
+  /** Releases the memory. */
   readonly release: () => void;
 }
 
 /** A request that uses a part list until it ends. */
 export interface ListUser {
   readonly signal: AbortSignal;
-  /** What is to be called when the request has ended, however it does. */
+  /** Registers a function to call when the request ends, for whatever reason. */
   atEnd(release: () => void): void;
 }
 
-/** Part lists that requests in progress use: each is there once, however many use it. */
+/** Part lists of requests in progress, each held once however many requests use it. */
 export class ListsInUse {
   readonly #lists = new Map<string, ListInUse>();
 
   /**
-   * The list that others use already, or that `load` brings: many readers of one object would load its list at once. Its
-   * memory is given back at the end of the last request.
-   * @param load `unused` is aborted when nobody waits for the list any more
+   * Returns the list in use under `id`, or loads it, so that concurrent readers of an object load its list once. Its
+   * memory is released when the last request ends.
+   * @param load its `unused` is aborted when no request waits for the list any more
    */
   async use(
     id: string,
@@ -51,7 +51,7 @@ export class ListsInUse {
     inUse.loaded.then(({ release }) => release()).catch(() => undefined);
   }
 
-  /** Who comes next begins anew. */
+  /** The next request loads the list again. */
   #forget(id: string, inUse: ListInUse): void {
     if (this.#lists.get(id) === inUse) this.#lists.delete(id);
   }

@@ -30,10 +30,10 @@ import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts
 
 /** 10,000 parts of the longest form take 4 MB. */
 export const manifestLimit = 8 * 1024 * 1024;
-/** Readers that saw the pointer are done with the manifest by then. */
+/** Time after which readers that saw the pointer no longer need the manifest. */
 const graceMs = 5 * 60 * 1000;
 const presenceLifeMs = 30_000;
-/** Names of buckets come from callers. */
+/** Bounded because bucket names come from callers. */
 const mostBuckets = 1_000;
 
 interface ManifestStoreOptions {
@@ -43,15 +43,15 @@ interface ManifestStoreOptions {
   readonly removals: DelayedRemovals;
 }
 
-/** Of the text of manifests that are read or in use at a time, in bytes; reading takes five times as much memory. */
+/** Bytes of manifest text being read or in use at a time; reading takes five times as much memory. */
 const roomForText = 4 * 1024 * 1024;
-/** The share of that which a list takes once it was read, for as long as requests use it. */
+/** Share of that text that stays reserved after reading, while requests use the list. */
 const shareInUse = 0.4;
-/** Of a part, in bytes; that of a copied one is the longest. */
+/** Bytes of text for a part; entries of copied parts are the longest. */
 const textOfPart = 190;
-/** Those of up to 170 parts are bounded by the number of requests. */
+/** Manifests of up to 170 parts are bounded by the number of requests alone. */
 const smallText = 32 * 1024;
-/** For room, in milliseconds. */
+/** Milliseconds to wait for room. */
 const patience = 20_000;
 
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
@@ -60,7 +60,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   const room = new Budget(roomForText);
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
-  /** In its turn: a list of 10,000 parts takes 8 MB while it is read. The share is to be released by whoever asked. */
+  /** Waits for room, since a list of 10,000 parts takes 8 MB while it is read. The caller releases the share. */
   async function readInTurn<T>(
     name: ObjectName,
     id: string,
@@ -92,7 +92,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       }
   }
 
-  /** What is read of it is not kept. */
+  /** Reads a manifest whose text is not kept in memory afterwards. */
   async function glance<T>(
     name: ObjectName,
     id: string,
@@ -128,7 +128,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       : new EnvelopeError('manifest-forged', 'the part list is not the one that the object names');
   }
 
-  /** A list that was verified before: only its use is to be accounted for. */
+  /** Reserves memory for a list that was verified before. */
   async function account(list: StoredPartList, unused: AbortSignal): Promise<AccountedList> {
     const bytes = list.parts.length * textOfPart + (list.sums?.length ?? 0);
     if (bytes <= smallText) return { list, release: () => undefined };
@@ -155,7 +155,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       const checksum = sum === undefined ? undefined : openWholeChecksum(sealKey, mac, sum, parts.length);
       const md5 = envelope.md5 === undefined ? undefined : openMd5(sealKey, envelope.md5);
       const ofParts = sums === undefined ? undefined : openPartChecksums(sealKey, mac, sums, parts.length);
-      // the list itself: others may be waiting for it
+      // extends the list in place, because other requests may share it
       return Object.assign(list, checksum && { checksum }, md5 && { md5 }, ofParts && { ofParts });
     } finally {
       sealKey.fill(0);
@@ -190,7 +190,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       readPartList({ ...list, v: list.format ?? 1 });
       present.keep(name.bucket, Promise.resolve(true));
       const key = manifestKey(reservedPrefix, name, list.manifest);
-      // not released: a store may answer before it has read all
+      // not released: a store may answer before it has read all of the body
       await state.put(name.bucket, key, manifestBytes(name, list));
     },
     async remove(name, id) {
@@ -201,7 +201,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   };
 }
 
-/** Parsing takes four times as much memory as comparing. */
+/** Compares the bytes first, because parsing takes four times as much memory. */
 function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): boolean {
   const bytes = manifestBytes(name, list);
   const isSame = stored.equals(bytes);
@@ -209,7 +209,10 @@ function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): b
   return isSame || isKeptIn(manifestOfObject(stored.toString(), name), list);
 }
 
-/** The same list, with all that is kept of its plaintext: an earlier attempt may have named no checksum. */
+/**
+ * Whether the stored manifest has the same list and every checksum of the new one; an earlier attempt may have named no
+ * checksum.
+ */
 const isKeptIn = (stored: StoredPartList, { mac, sum, sums }: StoredPartList): boolean =>
   stored.mac === mac &&
   (sum === undefined || stored.sum !== undefined) &&
@@ -220,7 +223,7 @@ const forgetKey = (dek: Buffer): void => void dek.fill(0);
 const otherFormat = () =>
   new EnvelopeError('malformed-metadata', 'the part list is of another format than the object');
 
-/** A manifest is asked for again when there is room: the connections for helper objects are few, and others need them. */
+/** Ends the read until there is room: connections for helper objects are scarce, and must not be held while waiting. */
 class NoRoomYet extends Error {
   readonly share: Share;
 
@@ -230,7 +233,7 @@ class NoRoomYet extends Error {
   }
 }
 
-/** @throws S3Error SlowDown when others are long in making room, or nobody waits for it any more */
+/** @throws S3Error SlowDown if no room becomes free in time, or if nobody waits for the list any more */
 async function turnOf(share: Share, unused?: AbortSignal): Promise<void> {
   const giveUp = () => void share.giveUp();
   const late = setTimeout(giveUp, patience);
@@ -241,7 +244,7 @@ async function turnOf(share: Share, unused?: AbortSignal): Promise<void> {
   if (!granted) throw s3Error('SlowDown');
 }
 
-/** False too where the store does not say: what then stays behind is left to `svc proxy gc`. */
+/** Also false if the store does not answer; `svc proxy gc` removes what then stays behind. */
 async function anyIn(state: StateStore, bucket: string, reservedPrefix: string): Promise<boolean> {
   try {
     for await (const page of state.list(bucket, `${reservedPrefix}manifests/`)) return page.length > 0;
@@ -256,34 +259,34 @@ const cacheKey = (name: ObjectName, id: string, md5 = '') => JSON.stringify([nam
 const fingerprint = (list: StoredPartList) =>
   createHash('sha256').update(serializePartList(list)).digest('base64');
 
-/** About what a part takes in memory, in bytes. */
+/** Approximate memory for a part, in bytes. */
 const partCost = 400;
 const listCost = 1000;
-/** Memory for part lists whose seals were verified; they hold wrapped keys only. */
+/** Memory for verified part lists; they hold wrapped keys only. */
 const verifiedBytes = 6 * 1024 * 1024;
 
 const costOf = (_: string, { parts, sums = '' }: StoredPartList) =>
   listCost + parts.length * partCost + 2 * sums.length;
 
-/** A part list whose seal was verified, with what is kept of the whole. */
+/** A part list whose seal was verified, with the opened digests. */
 export type VerifiedList = StoredPartList & KeptOfParts;
 
 interface KeptOfParts {
   readonly checksum?: WholeChecksum;
-  /** As the caller named it, in base64. */
+  /** Base64, as the caller named it. */
   readonly md5?: string;
-  /** Of each part. */
+  /** Checksums of the parts. */
   readonly ofParts?: PartChecksums;
 }
 
-/** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */
+/** Part lists of multipart objects, inline or in a manifest object. */
 export interface Manifests {
   /**
-   * The verified part list of an object whose envelope is `inline` or `pointer`, for as long as the request lasts.
-   * A short, bounded cache holds lists (wrapped keys only) that were verified before.
-   * @param opened gets the DEK of a list in format 2 that is verified now, and zeroes it
-   * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`; S3Error SlowDown where there is no
-   *   room for it.
+   * Loads and verifies the part list of an object whose envelope is `inline` or `pointer`; valid until the request
+   * ends. A small cache holds lists that were verified before, with wrapped keys only.
+   * @param opened receives the DEK of a list in format 2 if it is verified now, and zeroes it
+   * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`; S3Error SlowDown if there is no
+   *   memory for the list
    */
   load(
     name: ObjectName,
@@ -291,19 +294,22 @@ export interface Manifests {
     user: ListUser,
     opened?: (dek: Buffer) => void,
   ): Promise<VerifiedList>;
-  /** The stored manifest as it stands, seal not verified, or undefined. */
+  /** The stored manifest without verification of its seal; undefined if there is none. */
   find(name: ObjectName, id: string): Promise<StoredPartList | undefined>;
-  /** Whether the stored manifest of that id is this list; undefined when there is none. */
+  /** Whether the stored manifest of the list's id has this list; undefined if there is none. */
   holds(name: ObjectName, list: StoredPartList): Promise<boolean | undefined>;
   save(name: ObjectName, list: StoredPartList): Promise<void>;
   remove(name: ObjectName, id: string): Promise<void>;
-  /** Deletes it once those who read by it have had their time; a process that ends before leaves it to others. */
+  /**
+   * Deletes a manifest once current readers have had time to finish; a process that ends earlier leaves it to
+   * `svc proxy gc`.
+   */
   removeLater(name: ObjectName, id: string): void;
-  /** Whether any manifest may lie where those of the bucket's objects do: asked now and then, `false` may be half a minute old. */
+  /** Whether the bucket's objects may have manifests; the answer is cached, so `false` may be 30 seconds old. */
   mayExist(bucket: string): Promise<boolean>;
 }
 
-/** What looking for manifests and removing them takes. */
+/** Dependencies for finding and removing manifests. */
 interface ManifestParts {
   readonly upstream: Upstream;
   readonly buckets: BucketFacts;
@@ -312,12 +318,12 @@ interface ManifestParts {
 }
 
 const removalsAtOnce = 16;
-/** After this time the manifest of an object that has its list in its own header is gone; milliseconds. */
+/** Milliseconds after which the manifest of an object with an inline list has been deleted. */
 const inlineGrace = 10 * 60 * 1000;
 
 /**
- * The id of the manifest that goes with the object when it is deleted: undefined where
- * there is none, and where the bucket keeps the version that names it.
+ * The id of the manifest to delete together with the object; undefined if there is none or the bucket keeps the version
+ * that names it.
  */
 export async function manifestOf(
   { upstream, buckets }: ManifestParts,
@@ -334,7 +340,10 @@ export async function manifestOf(
   return status === 200 ? manifestIn(headers) : undefined;
 }
 
-/** The same before an object is replaced. It costs a request only where there are manifests; none that fails is missed. */
+/**
+ * The manifest of an object that is about to be replaced. Asks the store only if the bucket may have manifests; a
+ * failure counts as none.
+ */
 export async function manifestToReplace(
   context: ManifestParts,
   name: ObjectName,
@@ -345,7 +354,7 @@ export async function manifestToReplace(
       ? await manifestOf(context, name, signal)
       : undefined;
   } catch {
-    // The write itself reports failures of the store
+    // the write itself reports failures of the store
     return undefined;
   }
 }
@@ -355,11 +364,11 @@ interface Named {
   readonly id: string | undefined;
 }
 
-/** To be called after its object has gone or was replaced: what fails here is left to `svc proxy gc`. */
+/** Call after the object was deleted or replaced; `svc proxy gc` cleans up after failures. */
 export const removeManifest = (context: ManifestParts, { bucket, key }: ObjectName, id: string | undefined) =>
   removeManifests(context, bucket, [{ key, id }]);
 
-/** The same for objects of one bucket. */
+/** Removes the manifests of several objects in one bucket. */
 export async function removeManifests(
   context: ManifestParts,
   bucket: string,
@@ -368,7 +377,7 @@ export async function removeManifests(
   const wanted = named.filter(({ id }) => id !== undefined);
   if (wanted.length === 0) return;
   try {
-    // Versioning may have been turned on since: then the versions that name them are still there
+    // versioning may have been enabled since, and then older versions still need their manifests
     if ((await context.buckets.keepsVersionsNow(bucket)) !== 'no') return;
     await concurrently(wanted, removalsAtOnce, ({ key, id = '' }) =>
       context.manifests.remove({ bucket, key }, id),
@@ -389,5 +398,5 @@ function manifestIn(headers: UpstreamResponse['headers']): string | undefined {
   }
 }
 
-/** Also where the store does not say. */
+/** True also if the store does not report the time. */
 const isYoung = (modified: string | undefined) => !(Date.now() - Date.parse(modified ?? '') > inlineGrace);

@@ -9,13 +9,13 @@ import { createKey, type DataKeys, type FreshKey } from '../data-keys.ts';
 /** DEKs for parts of uploads. */
 export interface PartKeys {
   /**
-   * A key that nobody else gets, bound to the part; the caller zeroes it.
+   * A key for one use, bound to the part; the caller zeroes it.
    * @throws VaultError; the signal's reason when aborted
    */
   take(name: ObjectName, part: PartOfUpload, signal?: AbortSignal): Promise<FreshKey>;
-  /** Wipes what is held for an upload that has ended. */
+  /** Wipes the keys held for an upload that has ended. */
   forget(upload: string): void;
-  /** Wipes everything, and what is still on its way once it comes. */
+  /** Wipes all keys, including those still on their way once they arrive. */
   close(): void;
 }
 
@@ -26,10 +26,10 @@ export interface PartOfUpload {
 }
 
 /**
- * Asks for keys of an upload in batches once it has shown that it has many parts: with the key of a part come those of
- * parts that are likely next. Such a key ahead is bound to its part like any other, is given once, and encrypts nothing
- * before that.
- * @param options.hangGuard says how long somebody waits for a batch, and for a key of its own where that was refused
+ * Requests keys in batches once an upload has turned out to have many parts: together with a part's key, those of the
+ * parts that probably follow. A key requested ahead is bound to its part like any other, is handed out once, and
+ * encrypts nothing before that.
+ * @param options.hangGuard limits the wait for a batch, and for a single key if the batch was refused
  */
 export function createPartKeys(
   keys: Pick<DataKeys, 'create'>,
@@ -40,17 +40,17 @@ export function createPartKeys(
 
 type Patience = Pick<HangGuard, 'patienceMs' | 'tooLate'>;
 
-/** A process asks for no key ahead before it has been asked for so many of an upload. */
+/** Number of keys an upload must have requested before this process requests any ahead. */
 const partsBeforeAhead = 3;
 /**
- * Keys of a batch: six for each key ahead that was used since the last one, so that batches grow where several proxies
- * take the parts of an upload in turn, and stay small where parts come in no order.
+ * Keys of a batch: six for each key ahead that was used since the last batch. So batches grow even where several
+ * proxies share an upload's parts, and stay small where parts come in no order.
  */
 const batchBounds = { least: 8, most: 128, perUse: 6 };
-/** Keys that are held, or on their way. */
+/** Keys held or on their way. */
 const heldBounds = { upload: 256, all: 4096 };
 const uploadsKnown = 128;
-/** So long after it was asked for, a key ahead is wiped. */
+/** Milliseconds after its request at which an unused key is wiped. */
 export const aheadLifeMs = 60_000;
 
 class PartKeysAlone implements PartKeys {
@@ -96,7 +96,7 @@ class PartKeysAhead implements PartKeys {
     return key ?? this.#takeUntil(deadline, name, part, signal);
   }
 
-  /** The time that went by for the batch counts, as it does where calls are joined. */
+  /** The time spent on the batch counts towards the limit, as with joined calls. */
   async #takeUntil(deadline: number, name: ObjectName, part: PartOfUpload, signal: AbortSignal | undefined) {
     const late = new AbortController();
     const timer = setTimeout(
@@ -130,12 +130,12 @@ class PartKeysAhead implements PartKeys {
     return upload;
   }
 
-  /** Nobody would find its keys any more, nor wipe them when it ends. */
+  /** Forgetting an upload wipes its keys, which nobody would find or wipe otherwise. */
   #forgetFirst(): void {
     for (const [id] of this.#uploads) return this.forget(id);
   }
 
-  /** @returns the key of `part`, which nobody else finds, in a batch that brings others, too */
+  /** @returns the key of `part`, reserved for the caller, from a batch that also brings keys for other parts */
   #batch(name: ObjectName, { upload: id, number }: PartOfUpload, upload: Upload): KeyAhead {
     const numbers = [number, ...upload.likelyNext(number)];
     const purposes = numbers.map((each) => ({ kind: 'part', upload: id, number: each }) as const);
@@ -175,8 +175,8 @@ class PartKeysAhead implements PartKeys {
   }
 
   /**
-   * Undefined where it has to be asked for alone: one key of the batch may be the cause of its refusal.
-   * A caller that goes away leaves the batch to the others, and so does one that waits for less time than the batch.
+   * Undefined if the key has to be requested alone, since another key of the batch may have caused the refusal. A
+   * caller that disconnects, or whose deadline passes, leaves the batch to the others.
    */
   async #keyOf(ahead: KeyAhead, deadline: number, signal: AbortSignal | undefined) {
     try {
@@ -191,19 +191,19 @@ class PartKeysAhead implements PartKeys {
   }
 }
 
-/** What this process knows of one upload. */
+/** State of one upload in this process. */
 class Upload {
   asked = 0;
   /** The key server refused a batch. */
   refused = false;
   /** Keys by part number, oldest first. */
   readonly ahead = new Map<number, KeyAhead>();
-  /** Of each part number, whether a key for it was asked for. */
+  /** For each part number, whether a key was requested. */
   readonly #seen = new Uint8Array(maxPartNumber + 1);
   #used = 0;
   #lastBatchAt = 0;
 
-  /** The key ahead of a part, which nobody else finds from then on. */
+  /** Takes the key ahead of a part, so that nobody else gets it. */
   claim(number: number): KeyAhead | undefined {
     this.#seen[number] = 1;
     const ahead = this.ahead.get(number);
@@ -213,7 +213,7 @@ class Upload {
     return ahead;
   }
 
-  /** Parts without a key so far, nearest first in the direction of the upload, and then in the other one. */
+  /** Parts without a key, nearest first, in the direction of the upload and then in the opposite one. */
   likelyNext(number: number): number[] {
     const { least, most, perUse } = batchBounds;
     const count = Math.min(most, Math.max(least, this.#used * perUse)) - 1;
@@ -233,7 +233,7 @@ class Upload {
   }
 }
 
-/** A key of a batch, from its asking on. */
+/** A key of a batch, from the request on. */
 class KeyAhead {
   readonly number: number;
   readonly upload: Upload;
@@ -253,7 +253,7 @@ class KeyAhead {
     else this.#key = key;
   }
 
-  /** Undefined where it was wiped. */
+  /** Undefined after a wipe. */
   take(): FreshKey | undefined {
     const key = this.#key;
     this.#key = undefined;
