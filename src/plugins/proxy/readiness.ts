@@ -17,33 +17,33 @@ import type { DataKeys } from './data-keys.ts';
 import { createUpstream, type UpstreamConfig, type UpstreamParts } from './upstream/s3-upstream.ts';
 import { reasonOf, refusal } from './upstream/upstream.ts';
 
-/** Something without which no request can be served, found out by doing it. */
+/** A condition for serving any request, tested by doing it. */
 export interface ReadinessCheck {
-  /** Its name in `/readyz`. */
+  /** Name in `/readyz`. */
   readonly condition: string;
-  /** Resolves when it holds; ends soon after `signal` is aborted. */
+  /** Resolves if the condition holds; settles soon after `signal` is aborted. */
   run(signal: AbortSignal): Promise<unknown>;
-  /** What a failure of `run` means. */
+  /** Explains a failure of `run`. */
   explain(error: unknown): Failing;
 }
 
-/** Without secrets: both are shown to whoever can reach `/readyz` or the log. */
+/** Contains no secrets: both texts are shown to whoever can reach `/readyz` or the log. */
 export interface Failing {
   readonly reason: string;
   readonly nextStep?: string | undefined;
-  /** Asking again soon would be of no use, or would do harm. */
+  /** An early retry would be useless or harmful. */
   readonly lasting?: boolean;
-  /** Asking again does no harm, and shows at once when it is over. */
+  /** A retry is harmless, and shows at once when the failure is over. */
   readonly passing?: boolean;
 }
 
 /** Milliseconds. */
 export interface CheckTimings {
-  /** About the time between two runs while the condition holds, and the longest while it does not. */
+  /** Approximate time between runs while the condition holds, and the maximum while it does not. */
   readonly everyMs: number;
-  /** About the time after a first failure. */
+  /** Approximate time until the retry of a first failure. */
   readonly againMs: number;
-  /** A run that takes longer has failed. */
+  /** A run that takes longer counts as failed. */
   readonly timeoutMs: number;
 }
 
@@ -52,18 +52,15 @@ export type Conditions = Pick<Health, 'ready' | 'notReady'>;
 export interface WatchOptions {
   readonly conditions: Conditions;
   readonly log: Logger;
-  /** Ends the watch. */
   readonly signal: AbortSignal;
   readonly timings?: CheckTimings;
 }
 
 const usual: CheckTimings = { everyMs: 30_000, againMs: 1_000, timeoutMs: 10_000 };
-/** Proxies that were started together must not ask together for ever. */
+/** Jitter, so that proxies started together do not keep asking together. */
 const spread = 0.15;
 
-/**
- * Runs each check at once, and again and again until the signal is aborted, one run of a check at a time.
- */
+/** Runs each check at once and repeatedly until the signal is aborted; runs of one check do not overlap. */
 export function watchReadiness(checks: readonly ReadinessCheck[], options: WatchOptions): ReadinessWatch {
   const watches = new Map(checks.map((check) => [check.condition, new Watch(check, options)]));
   return {
@@ -75,9 +72,9 @@ export function watchReadiness(checks: readonly ReadinessCheck[], options: Watch
 }
 
 export interface ReadinessWatch {
-  /** Has the checks that do not hold run again now. */
+  /** Retries the checks of unmet conditions now. */
   hurry(): void;
-  /** A condition was seen not to hold: its check finds out when it does again. */
+  /** Reports that a condition was found unmet; its check finds out when it holds again. */
   fails(condition: string, failing: Failing): void;
 }
 
@@ -101,7 +98,7 @@ class Watch {
     this.#attempts = startPeriodic({ pass: () => this.#pass(), signal: options.signal });
   }
 
-  /** An attempt under way may succeed: only when it has failed the next one begins at once. */
+  /** A running attempt may succeed, so the next one begins at once only if it fails. */
   hurry(): void {
     if (this.#state === 'met') return;
     this.#hurried = true;
@@ -149,7 +146,7 @@ class Watch {
     return this.#untilNext();
   }
 
-  /** A single failure of a condition that was met may be an accident; callers see it in their own requests. */
+  /** A single failure of a met condition may be transient; callers see it in their own requests. */
   #failed(failing: Failing): number {
     const again = this.#backoff.next();
     if (this.#state === 'met') {
@@ -176,8 +173,8 @@ class Watch {
 }
 
 /**
- * Whether keys can be wrapped and unwrapped as those of objects are: a fresh key goes there and back, bound to a name
- * that no object of a caller has. Nothing is ever encrypted by it.
+ * Tests that keys can be wrapped and unwrapped like those of objects: a fresh key makes a round trip, bound to a name
+ * that no caller's object has. It never encrypts anything.
  */
 export function keyCheck(
   keys: DataKeys,
@@ -191,11 +188,11 @@ export function keyCheck(
   };
 }
 
-/** What it means for the keys that the key server fails. */
+/** What a key server failure means for the `keys` condition. */
 export function whyUnusable(error: unknown): Failing {
   if (!isVaultError(error)) return { reason: describeError(error).error };
   const { message: reason, nextStep, kind } = error;
-  // Each refusal has the client log in again, which it may do a few times a minute only.
+  // each refusal makes the client log in again, which is limited to a few times a minute
   return { reason, nextStep, lasting: kind === 'denied', passing: error instanceof KeyServerHangs };
 }
 
@@ -218,7 +215,7 @@ async function thereAndBack(
   }
 }
 
-/** S3 lets nobody make a bucket whose name begins like this, so that nobody gets to see the requests for it. */
+/** S3 reserves this prefix, so nobody can create the bucket and see these requests. */
 const nobodysBucket = 'amzn-s3-demo-svc-ready';
 const limits = { sockets: 1, connectMs: 4_000, idleMs: 4_000 };
 
@@ -228,9 +225,9 @@ export interface StoreCheckConfig extends UpstreamConfig {
 }
 
 /**
- * Whether the store can be reached, its certificate is trusted, and it knows the credentials: a signed GET of an object
- * that is not there, over a connection of its own, so that each run proves the certificate anew and none waits for
- * callers. It needs no permission: any answer will do but one that the credentials themselves are wrong.
+ * Tests that the store can be reached, its certificate is trusted, and it accepts the credentials, by a signed GET of a
+ * missing object. It uses its own connection, so that each run verifies the certificate and none waits for callers. No
+ * permission is needed: any answer counts, except one that rejects the credentials themselves.
  */
 export function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 'limits'>): ReadinessCheck {
   const { stateBucket: bucket = nobodysBucket, reservedPrefix } = config;
@@ -251,10 +248,10 @@ export function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 
   };
 }
 
-/** A failure is logged once and not by each run. */
+/** The watch logs failures, once and not on every run. */
 const untold: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => untold };
 
-/** Without a right to the object it is AccessDenied, which says that they are known. */
+/** Without permission for the object the answer is AccessDenied, which proves that the credentials are known. */
 const wrongCredentials: ReadonlySet<string> = new Set([
   'AuthorizationHeaderMalformed',
   'ExpiredToken',
@@ -264,7 +261,7 @@ const wrongCredentials: ReadonlySet<string> = new Set([
   'SignatureDoesNotMatch',
 ]);
 
-/** No answer: the cause is that of the connection. */
+/** The store did not answer; the cause is the connection's error. */
 class Unreached extends Error {
   override readonly name = 'Unreached';
 }

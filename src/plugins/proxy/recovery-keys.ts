@@ -13,7 +13,7 @@ import {
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { BoundKey, DataKeys, StoredKey, WrapScheme } from './data-keys.ts';
 
-/** Data keys that are sealed to recovery keys besides: those of objects in one piece, and seal keys. */
+/** Wraps data keys and also seals those of single bodies, and seal keys, to recovery keys. */
 export function withRecovery(keys: DataKeys, recipients: readonly KeyObject[]): DataKeys {
   if (recipients.length === 0) return keys;
   const { binding } = keys.scheme;
@@ -38,10 +38,10 @@ export function withRecovery(keys: DataKeys, recipients: readonly KeyObject[]): 
   };
 }
 
-/** DEKs that are in the clear at a time. */
+/** Number of DEKs in the clear at a time. */
 const window = 64;
 
-/** The parts of an upload with their DEKs under its seal key, where there are recovery keys. */
+/** The parts of an upload, with their DEKs sealed under its seal key if there are recovery keys. */
 export async function recoverableParts(
   keys: DataKeys,
   upload: ObjectName & WrapScheme & { readonly manifest: string },
@@ -66,14 +66,14 @@ export async function recoverableParts(
   return entries;
 }
 
-/** Keys of stored objects as recovery keys open them. No key server is asked, and nothing is wrapped. */
+/** Opens keys of stored objects with recovery keys. Calls no key server and wraps nothing. */
 export function recoveryDataKeys(
   identities: readonly KeyObject[],
   { requireBound }: { readonly requireBound: boolean },
 ): DataKeys {
   const cannotWrap = () => Promise.reject(new TypeError('recovery keys wrap nothing'));
 
-  /** The DEK of an object, or the seal key of an upload. */
+  /** Opens the DEK of an object or the seal key of an upload. */
   function open(name: ObjectName, { recovery, binding }: WrapScheme, purpose: OwnPurpose): Buffer {
     if (recovery === undefined) throw notRecoverable('the object is sealed to no recovery key');
     const key = openRecovery(identities, recovery, binding, name, purpose);
@@ -92,7 +92,7 @@ export function recoveryDataKeys(
           "the object's key is not bound to its name and --require-bound is set",
         );
       const keys: Buffer[] = [];
-      // Opened once for all parts of an upload: HPKE takes most of the time
+      // opened once for all parts of an upload, because HPKE takes most of the time
       let seal: { readonly upload: string; readonly key: Buffer } | undefined;
       try {
         for (const { purpose, recovery } of items) {
@@ -130,7 +130,7 @@ const notRecoverable = (message: string) => new EnvelopeError('not-recoverable',
 
 const longestFile = 64 * 1024;
 
-/** @throws SvcError RECOVERY_KEY for a file that cannot be read, or holds anything else than private keys */
+/** @throws SvcError RECOVERY_KEY for a file that cannot be read or holds anything but private keys */
 export function readRecoveryKeys(path: string): readonly KeyObject[] {
   const content = readWhole(path);
   try {
@@ -142,7 +142,7 @@ export function readRecoveryKeys(path: string): readonly KeyObject[] {
   throw recoveryKeyError(`${path} does not hold X25519 private keys`);
 }
 
-/** In memory of its own. Pipes are read as well, so that a key need not lie on a disk. */
+/** Reads into its own ArrayBuffer. Pipes work too, so that a key need not be stored on disk. */
 function readWhole(path: string): Buffer {
   const content = Buffer.from(new ArrayBuffer(longestFile + 1));
   try {

@@ -16,9 +16,9 @@ import type { StateStore } from './state/state-store.ts';
 /** A record of 10,000 parts takes 1.3 MB. */
 const recordLimit = 8 * 1024 * 1024;
 
-/** Records of keys that were wrapped again, beside the objects that they are of. */
+/** Records of rewrapped keys, stored beside their objects. */
 export interface RewrapRecords {
-  /** @returns undefined where there is none. @throws EnvelopeError `malformed-metadata`, `record-forged`; S3Error 503 */
+  /** @returns undefined if there is none. @throws EnvelopeError `malformed-metadata`, `record-forged`; S3Error 503 */
   find(name: ObjectName, id: string): Promise<RewrapRecord | undefined>;
   save(record: RewrapRecord, id: string): Promise<void>;
 }
@@ -42,16 +42,16 @@ interface WrappedItem {
   readonly purpose: KeyPurpose;
 }
 
-/** Memory for records that were needed: they hold wrapped keys only. */
+/** Memory for records in use; they hold wrapped keys only. */
 const rememberedBytes = 2 * 1024 * 1024;
 const keyBytes = 120;
 
 const costOf = (_: string, { keys }: RewrapRecord) => 500 + Object.keys(keys).length * keyBytes;
 
 /**
- * Data keys that are looked for in their record where the key server does not unwrap them as they stand with the object: because
- * their version lies below `min_decryption_version`, or because another transit key has wrapped them. Objects that unwrap cost
- * no request more.
+ * Data keys that fall back to their record if the key server does not unwrap them as stored with the object, because
+ * their version is below `min_decryption_version` or another transit key wrapped them. Other objects cost no extra
+ * request.
  */
 export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'find'>): DataKeys {
   const remembered = new BoundedMap<string, RewrapRecord>(rememberedBytes, { costOf });
@@ -79,10 +79,10 @@ export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'find'>
     ...keys,
     async unwrap(...asked) {
       const [name, , items] = asked;
-      // Mostly none is remembered, and the id of a key costs a hash
+      // usually nothing is remembered, and a key's id costs a hash
       const known = remembered.size > 0 ? remembered.get(memoryKey(name, idOf(items) ?? '')) : undefined;
       if (known !== undefined) {
-        // It may have been wrapped once more since
+        // the key may have been wrapped once more since
         const unwrapped = await unwrapBy(known, ...asked).catch(() => undefined);
         if (unwrapped !== undefined) return unwrapped;
       }
@@ -95,7 +95,7 @@ type Asked = Parameters<DataKeys['unwrap']>;
 
 const memoryKey = ({ bucket, key }: ObjectName, id: string) => JSON.stringify([bucket, key, id]);
 
-/** All that is unwrapped in one call belongs to one object. */
+/** All keys unwrapped in one call belong to one object. */
 const idOf = ([first]: readonly WrappedItem[]): string | undefined =>
   first && recordId(first.purpose, first.wrapped);
 

@@ -4,23 +4,23 @@ import { ownBuffer } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
-/** What of an upload its keys follow from. */
+/** The fields of an upload that determine its keys. */
 export type UploadToOpen = Pick<
   UploadRecord,
   'bucket' | 'key' | 'format' | 'manifest' | 'seal' | 'binding' | 'keyName'
 >;
 
-/** So long after its last use, the DEK of an upload is wiped. */
+/** Milliseconds after its last use at which an upload's DEK is wiped. */
 export const uploadKeyLifeMs = 60_000;
 const mostUploads = 64;
 
 /**
- * The DEKs of uploads in format 2. All parts are under keys that are derived from one, so it stays here while they come:
- * otherwise each would cost a call to the key server.
+ * Caches the DEKs of uploads in format 2. All parts use keys derived from one DEK; without the cache each part would
+ * cost a call to the key server.
  */
 export class UploadKeys {
   readonly #keys: Pick<DataKeys, 'unwrap'>;
-  /** Longest unused first. */
+  /** In order of last use, the oldest first. */
   readonly #held = new Map<string, HeldKey>();
 
   constructor(keys: Pick<DataKeys, 'unwrap'>) {
@@ -32,13 +32,13 @@ export class UploadKeys {
    * @throws EnvelopeError and VaultError as `DataKeys.unwrap`
    */
   async dek(upload: UploadToOpen, signal?: AbortSignal): Promise<Buffer> {
-    // not by the signal of one of those who wait for it
+    // without the caller's signal, because others may wait for the same key
     const held = this.#held.get(idOf(upload)) ?? this.#hold(upload, this.#unwrap(upload));
     this.#use(idOf(upload), held);
     return copyOf(await (signal === undefined ? held.arrived : unlessAborted(held.arrived, signal)));
   }
 
-  /** Of the part list and the create record, in either format; the caller zeroes it. @throws as `dek` */
+  /** The seal key of the part list and the create record, in either format; the caller zeroes it. @throws as `dek` */
   async sealKey(upload: UploadToOpen, signal?: AbortSignal): Promise<Buffer> {
     if (upload.format !== 2) return this.#unwrap(upload, signal);
     const dek = await this.dek(upload, signal);
@@ -49,12 +49,12 @@ export class UploadKeys {
     }
   }
 
-  /** The DEK of an upload that begins here. It is copied. */
+  /** Caches a copy of the DEK of an upload that begins in this process. */
   keep(upload: UploadToOpen, dek: Uint8Array): void {
     this.#use(idOf(upload), this.#hold(upload, Promise.resolve(copyOf(dek))));
   }
 
-  /** Wipes that of an upload that has ended. */
+  /** Wipes the DEK of an upload that has ended. */
   forget(upload: UploadToOpen): void {
     this.#wipe(idOf(upload));
   }
@@ -75,7 +75,7 @@ export class UploadKeys {
     const id = idOf(upload);
     const held: HeldKey = { arrived, expiry: undefined };
     this.#held.set(id, held);
-    // who comes next asks anew
+    // the next request unwraps the key again
     arrived.catch(() => this.#held.get(id) === held && this.#held.delete(id));
     if (this.#held.size > mostUploads)
       for (const oldest of this.#held.keys()) return this.#wipe(oldest) ?? held;
@@ -90,7 +90,7 @@ export class UploadKeys {
     held.expiry = setTimeout(() => this.#wipe(id), uploadKeyLifeMs).unref();
   }
 
-  /** Those who have asked before get their copies first. */
+  /** Waits for callers that are about to copy the key. */
   #wipe(id: string): undefined {
     const held = this.#held.get(id);
     this.#held.delete(id);

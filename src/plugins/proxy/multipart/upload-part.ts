@@ -13,7 +13,7 @@ import type { BodyProof, EncryptionPlan, WriteContext } from '../write/seal-and-
 import type { UploadKeys } from './upload-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
-/** UploadPart: encrypted under a DEK of its own and recorded before the caller gets the response. */
+/** UploadPart. The part is encrypted under its own key and recorded before the caller gets a response. */
 export const uploadPart: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   const target = await partTarget(services, request);
@@ -33,7 +33,7 @@ export const uploadPart: OperationHandler = async (services, context) => {
   await context.answer.end();
 };
 
-/** Where a part goes. */
+/** The upload and number that a part is written to. */
 export interface PartTarget {
   readonly name: ObjectName;
   readonly number: number;
@@ -41,8 +41,8 @@ export interface PartTarget {
 }
 
 /**
- * @throws S3Error NoSuchUpload, InvalidArgument for a part number out of range, and
- *   OperationAborted when the upload was begun under another binding or transit key than this proxy's.
+ * @throws S3Error NoSuchUpload, InvalidArgument for a part number out of range, and OperationAborted if the upload was
+ *   created under another binding or transit key than this proxy's
  */
 export async function partTarget({ uploads, keys }: ProxyServices, request: S3Request): Promise<PartTarget> {
   const name = { bucket: request.bucket, key: request.key };
@@ -56,7 +56,7 @@ export async function partTarget({ uploads, keys }: ProxyServices, request: S3Re
   return { name, number, record };
 }
 
-/** Makes the part known to whichever proxy completes the upload; to be done before its caller is answered. */
+/** Makes the part known to whichever proxy completes the upload; call it before the caller gets a response. */
 export const recordPart = (
   services: ProxyServices,
   { record }: PartTarget,
@@ -69,20 +69,20 @@ export interface PartPlan {
   readonly source: AsyncIterable<Buffer>;
   /** Plaintext bytes; undefined when only the end of `source` will tell. */
   readonly length: number | undefined;
-  /** Of the plaintext, to be kept in the part's record; asked for once `source` has ended. */
+  /** Plaintext checksums for the part's record; called once `source` has ended. */
   readonly checksums: () => Checksums;
-  /** The caller's; those that a part may have are passed on. */
+  /** The caller's headers; those that apply to a part are forwarded. */
   readonly headers: IncomingHttpHeaders;
   readonly signal?: AbortSignal;
 }
 
 export interface EncryptedPart {
   readonly entry: PartEntry | SegmentedPart;
-  /** In format 2. */
+  /** Only in format 2. */
   readonly commitment: string | undefined;
   /** The wrapped DEK, of the part or of its upload. */
   readonly wrapped: string;
-  /** The store's, unquoted. */
+  /** The store's ETag, unquoted. */
   readonly etag: string;
   /** The store's CRC-32 of the encrypted part, in base64. */
   readonly checksum: string | undefined;
@@ -94,7 +94,10 @@ export interface EncryptedPart {
 
 type PartContext = WriteContext & { readonly uploadKeys: Pick<UploadKeys, 'dek'> };
 
-/** Encrypts one part: in format 1 under a DEK of its own. @throws as `encryptToStore` */
+/**
+ * Encrypts one part: in format 1 under its own DEK, in format 2 under a key derived from the upload's. @throws as
+ * `encryptToStore`
+ */
 export async function encryptPart(context: PartContext, plan: PartPlan): Promise<EncryptedPart> {
   const { record, number, source, length, checksums, signal } = plan;
   const { bucket, key } = record;
@@ -119,7 +122,7 @@ export async function encryptPart(context: PartContext, plan: PartPlan): Promise
   return { ...entryOf(number, stored), wrapped: dek, etag, checksum, sealed, answer: writeAnswer(stored) };
 }
 
-/** Of a request to the store that writes a part. */
+/** Query of a request that writes a part. */
 export const partQuery = ({ uploadId }: PartPlan['record'], number: number): [string, string][] => [
   ['partNumber', String(number)],
   ['uploadId', uploadId],

@@ -8,48 +8,48 @@ import { typeOfUpload, type UploadChecksum } from '../../../core/s3/object-check
 import type { CompletedPart } from '../../../core/s3/request-documents.ts';
 
 /**
- * What is kept of an open upload, because the store does not give back the
- * metadata of one: written before Create is answered, read by every part.
+ * Record of an open upload, needed because the store does not return the metadata of one. Written before Create is
+ * answered, read by every part.
  */
 export interface UploadRecord extends ObjectName {
-  /** Of the parts and their list. Absent: 1. */
+  /** Format of the parts and their list; absent: 1. */
   readonly format?: EnvelopeFormat;
   readonly uploadId: string;
   readonly manifest: string;
   readonly keyName: string;
   readonly keyVersion: number;
-  /** Format 1: the wrapped seal key. Format 2: the wrapped DEK, from which that is derived. */
+  /** Format 1: the wrapped seal key. Format 2: the wrapped DEK, from which the seal key is derived. */
   readonly seal: string;
   readonly binding: BindingMode;
-  /** Bytes of the caller's own metadata as S3 counts them. */
+  /** Bytes of the caller's own metadata, as S3 counts them. */
   readonly userMetadata: number;
   /** Headers of Create that a later self-copy must repeat: ACL, storage class, server-side encryption. */
   readonly repeat: Readonly<Record<string, string>>;
-  /** What the caller wants to have calculated of every part: then none is without. */
+  /** Checksum to calculate for every part, so that each part has one. */
   readonly checksum?: UploadChecksum;
 }
 
-/** A record as it was stored, of which nothing may be believed before `verifyUploadRecord`. */
+/** A record as stored; not trustworthy before `verifyUploadRecord`. */
 export type StoredUploadRecord = UploadRecord & { readonly mac: string };
 
 /**
- * With an HMAC under the upload's own seal key, so that the store can neither edit a record nor put one in another's place.
- * A proxy that knows version 2 only would leave out the checksums of parts, so it must not take part in such an upload.
+ * The record with an HMAC under the upload's seal key, so that the store can neither edit a record nor swap two. A
+ * proxy that knows only version 2 would omit part checksums, so the version keeps it out of uploads that need them.
  */
 export const uploadRecordText = (record: UploadRecord, sealKey: Uint8Array): string =>
   JSON.stringify({ v: versionOf(record), ...record, mac: recordMac(record, sealKey) });
 
-/** What the object's metadata say of it; its value stands in the part list. */
+/** The checksum's algorithm and type for the object's metadata; its value is in the part list. */
 export const envelopeChecksum = (begun: UploadChecksum | undefined): { checksum?: EnvelopeChecksum } =>
   begun === undefined ? {} : { checksum: { algorithm: begun.algorithm, type: typeOfUpload(begun) } };
 
-/** Who does not know the format must not take part either. */
+/** The version also keeps out proxies that do not know format 2. */
 function versionOf({ format, checksum }: Pick<UploadRecord, 'format' | 'checksum'>): number {
   if (format === 2) return 4;
   return checksum === undefined ? 2 : 3;
 }
 
-/** @throws EnvelopeError `record-forged` for a record that was not written under this seal key as it stands. */
+/** @throws EnvelopeError `record-forged` unless the record was written under this seal key and is unchanged */
 export function verifyUploadRecord(
   { mac, ...record }: StoredUploadRecord,
   sealKey: Uint8Array,
@@ -66,7 +66,7 @@ export function verifyUploadRecord(
   return record;
 }
 
-/** Base64, over every field; headers in the order of their names. */
+/** Base64; covers every field, with headers in the order of their names. */
 function recordMac(record: UploadRecord, sealKey: Uint8Array): string {
   const { bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata } = record;
   const { repeat, checksum } = record;
@@ -103,7 +103,7 @@ export function readUploadRecord(text: string): StoredUploadRecord {
   return value as unknown as StoredUploadRecord;
 }
 
-/** @param of what it is the record of, for the error */
+/** @param of names the record in the error message */
 function parse(text: string, of: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text);
@@ -125,15 +125,15 @@ function isChecksum(value: unknown): boolean {
   );
 }
 
-/** That an upload was completed, by which list, and what came of it. */
+/** Record of a completed upload: the list that completed it and the result. */
 export interface DoneRecord {
   readonly list: string;
-  /** The store's ETag of the object, quoted as the store has it. */
+  /** The store's ETag of the object, quoted. */
   readonly etag: string;
   readonly versionId?: string | undefined;
 }
 
-/** @returns a hash that equal part lists of one object share; an upload id that is named with another object has none of its. */
+/** @returns a hash of the part list and the object's name, so a done record never matches another object's Complete */
 export function listHash({ bucket, key }: ObjectName, parts: readonly CompletedPart[]): string {
   const hash = createHash('sha256').update(JSON.stringify([bucket, key]).slice(0, -1));
   for (const { partNumber, etag } of parts) hash.update(`,${JSON.stringify([partNumber, etag])}`);

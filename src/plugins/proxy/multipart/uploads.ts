@@ -25,10 +25,10 @@ import {
 const recordLimit = 64 * 1024;
 const remembered = 1000;
 const deleteBatch = 1000;
-/** Nobody repeats a Complete later than this. */
+/** Period in which a Complete may be repeated. */
 const doneLifeMs = 15 * 60 * 1000;
 
-/** The records of open uploads in the state store; any proxy of the same store sees the same. */
+/** Records of uploads in the state store, shared by all proxies of a store. */
 export class Uploads {
   readonly #state: StateStore;
   readonly #prefix: string;
@@ -58,8 +58,8 @@ export class Uploads {
   }
 
   /**
-   * The record of an upload, verified once in each process.
-   * @throws S3Error NoSuchUpload for an upload that no proxy began, or of another object; EnvelopeError `record-forged`,
+   * The record of an upload, verified once per process.
+   * @throws S3Error NoSuchUpload if no proxy created the upload, or for another object; EnvelopeError `record-forged`,
    *   `malformed-metadata`; VaultError
    */
   async find(name: ObjectName, uploadId: string, signal?: AbortSignal): Promise<UploadRecord> {
@@ -90,7 +90,7 @@ export class Uploads {
     return text === undefined ? undefined : readDoneRecord(text);
   }
 
-  /** Leaves the done record for a repeated Complete, as long as one may come, and removes the others. */
+  /** Deletes the records, except the done record, which stays as long as a Complete may be repeated. */
   async finish(record: UploadRecord, done: DoneRecord): Promise<void> {
     const doneKey = doneRecordKey(this.#prefix, record.uploadId);
     await this.#state.put(record.bucket, doneKey, doneRecordText(done));

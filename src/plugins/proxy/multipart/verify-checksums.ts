@@ -24,10 +24,10 @@ import type { DataKeys } from '../data-keys.ts';
 import type { UploadKeys } from './upload-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
-/** DEKs that are unwrapped by one request to the key server, and in the clear at a time. */
+/** Number of DEKs unwrapped by one request to the key server, and in the clear at a time. */
 const window = 100;
 
-/** A Complete: the parts as the caller names them with their records, and the checksum of the whole that it names. */
+/** A Complete: its parts with their records, and the checksum of the whole if it names one. */
 interface Asked {
   readonly parts: readonly CompletedPart[];
   readonly records: readonly PartRecord[];
@@ -36,18 +36,20 @@ interface Asked {
   readonly type?: ChecksumType | undefined;
 }
 
-/** Who opens what is sealed under keys of parts. */
+/** Keys that open the part records. */
 interface Keys {
   readonly keys: Pick<DataKeys, 'unwrap'>;
   readonly uploadKeys: Pick<UploadKeys, 'dek'>;
 }
 
 /**
- * Compares the checksums that a Complete names, of parts and of the whole, with those that were calculated when the parts
- * passed. Parts whose checksum was neither sent nor asked for at the beginning have none, and are taken as they are.
- * @returns the checksum of the whole that the Complete names, or that the upload was begun with, and those of the parts behind it
- * @throws S3Error InvalidPart for a part's checksum that is wrong, BadDigest for the object's and for one of another algorithm than
- *   the upload was begun with; InvalidRequest for another type, and one that is missing. EnvelopeError `record-forged`
+ * Compares the checksums that a Complete names, of parts and of the whole, with those calculated while the parts
+ * passed. Parts whose checksum was neither sent nor requested by Create have none, and are accepted as they are.
+ * @returns the checksum of the whole that the Complete names, or else the one Create asked for, and the part checksums
+ *   behind it
+ * @throws S3Error InvalidPart for a wrong checksum of a part; BadDigest for a wrong checksum of the whole, and for a
+ *   part's checksum of another algorithm than Create named; InvalidRequest for the whole's checksum of another
+ *   algorithm, for another checksum type, and for a missing part checksum; EnvelopeError `record-forged`
  */
 export async function verifyChecksums(
   keys: Keys,
@@ -81,20 +83,20 @@ export async function verifyChecksums(
   return { whole, ofParts: { algorithm, digests } };
 }
 
-/** Beside the others: each in memory of its own, as it is opened, takes ten times as much. */
+/** Digests share one buffer: separate ones would take ten times the memory. */
 function keep(digest: Buffer, digests: Buffer, index: number): Buffer {
   const at = index * digest.length;
   digest.copy(digests, at);
   return digests.subarray(at, at + digest.length);
 }
 
-/** What is kept with the object. */
+/** Checksums to keep with the object. */
 export interface VerifiedChecksums {
   readonly whole?: WholeChecksum | undefined;
   readonly ofParts?: PartChecksums;
 }
 
-/** The checksums of every part, in order; none of one that has none. */
+/** The checksums of every part, in order; an empty map for a part without. */
 export async function openRecordedChecksums(
   keys: Keys,
   upload: UploadRecord,
@@ -124,7 +126,7 @@ async function* openInWindows(
   }
 }
 
-/** One for all of them. */
+/** One key opens the checksums of all parts. */
 async function segmentedKey({ uploadKeys }: Keys, upload: UploadRecord): Promise<Buffer> {
   const dek = await uploadKeys.dek(upload);
   try {
@@ -182,7 +184,7 @@ function verifyPart(
   }
 }
 
-/** Undefined where there is none of that algorithm. */
+/** Undefined if the part has no checksum of that algorithm. */
 function checksumIn(
   { checksum }: UploadRecord,
   known: Checksums,

@@ -10,8 +10,9 @@ import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 /**
- * DeleteBucket. Where nothing but helper objects keeps the store from it, they go first. The store stays the judge:
- * when it refuses again, because a caller wrote something in between, what that may need is put back.
+ * DeleteBucket. If only helper objects keep the store from deleting a bucket, they are deleted first. The store has the
+ * last word: if it refuses again, because a caller wrote something in between, helper objects that may still be needed
+ * are restored.
  */
 export const deleteBucket: OperationHandler = async (services, context) => {
   await context.payload.read(0);
@@ -54,7 +55,7 @@ async function deleteCleared(
   }
 }
 
-/** A store that says that there is no such bucket has deleted it all the same. */
+/** NoSuchBucket means that the bucket was deleted after all. */
 async function restore({ contents }: ProxyServices, { request, log }: RequestContext, { kept }: Leftovers) {
   await concurrently(kept, writesAtOnce, ({ key, body }) =>
     contents.put(request.bucket, key, body).catch((error: unknown) => {
@@ -68,24 +69,24 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 
 const readsAtOnce = 8;
 const mostVersions = 100_000;
-/** What is kept in memory for the case that the bucket cannot be deleted; bytes of keys and bodies. */
+/** Bytes of keys and bodies kept in memory in case the bucket cannot be deleted. */
 const mostKept = 8 * 1024 * 1024;
-/** No Complete and no copy takes longer, in milliseconds: of what is older none still needs a manifest. */
+/** Milliseconds that every Complete or copy stays below: older helper objects are not needed by one in progress. */
 const settledAfter = 60 * 60 * 1000;
 
 /** Helper objects in a bucket that holds nothing else. */
 interface Leftovers {
-  /** All of them, with all their versions and delete markers, but those that went while they were looked at. */
+  /** All versions and delete markers, except of helper objects that disappeared during the survey. */
   readonly versions: readonly StateVersion[];
-  /** Those that an upload which is open, or was a moment ago, may need again. */
+  /** Helper objects that an open or very recent upload may need again. */
   readonly kept: readonly { readonly key: string; readonly body: string }[];
 }
 
 /**
- * What the proxy left behind in the bucket.
- * @returns undefined when anything else is there: objects of callers, versions and delete markers of such,
- *   helper objects of other buckets, for which this one is a state bucket, or any of an unknown kind.
- * @throws S3Error when the store refuses, or there is too much of it
+ * Helper objects that the proxy left in the bucket.
+ * @returns undefined if the bucket contains anything else: objects of callers with their versions and delete markers,
+ *   helper objects of other buckets (this one being a state bucket), or helper objects of an unknown kind
+ * @throws S3Error if the store refuses, or there are too many helper objects
  */
 async function findLeftovers(services: ProxyServices, bucket: string): Promise<Leftovers | undefined> {
   const { contents, config } = services;
@@ -118,7 +119,7 @@ async function openPrefixes(
   return prefixes;
 }
 
-/** Versions and delete markers of one key, the youngest first. */
+/** Versions and delete markers of one key, newest first. */
 type Entries = readonly [StateVersion, ...StateVersion[]];
 
 function byKey(versions: readonly StateVersion[]): Iterable<Entries> {
@@ -134,7 +135,7 @@ function byKey(versions: readonly StateVersion[]): Iterable<Entries> {
 
 const timeOf = ({ lastModified }: StateVersion) => lastModified?.getTime() ?? Number.POSITIVE_INFINITY;
 
-/** Which objects the helper objects belong to, and whether they may be needed again. */
+/** Finds out which objects the helper objects belong to, and whether they may be needed again. */
 class Survey {
   readonly kept: { key: string; body: string }[] = [];
   foreign = false;
@@ -169,7 +170,9 @@ class Survey {
     if (Date.now() - timeOf(object) < settledAfter || this.#isOpen(key)) this.#keep(key, body);
   }
 
-  /** What a delete marker hides nobody needs here, but it may be of another bucket, whose proxy can get it back. */
+  /**
+   * A deleted version is of no use to this bucket, but it may belong to another bucket, whose proxy could restore it.
+   */
   async #lookBehind(entries: Entries): Promise<void> {
     for (const version of entries) {
       if (version.versionId === undefined) continue;
@@ -180,12 +183,15 @@ class Survey {
     }
   }
 
-  /** Whoever took it away may put it back, and nobody here knows what it was. Versions are never written again. */
+  /**
+   * An unversioned object that disappeared may be written again with unknown content, so it is not deleted; versions
+   * are never rewritten.
+   */
   hasGone({ key, versionId }: StateVersion): boolean {
     return versionId === undefined && this.#gone.has(key);
   }
 
-  /** A done record of earlier releases does not say whose it is. @returns false also for what cannot be read */
+  /** Done records of earlier releases do not name their bucket. @returns false also for unreadable objects */
   #isOwn(key: string, body: string, isRecord: boolean): boolean {
     if (key.endsWith('/done')) return true;
     try {

@@ -21,7 +21,7 @@ import { forward } from './pass-through.ts';
 
 const headsAtOnce = 16;
 
-/** DeleteObjects: keys that are not the caller's to delete are answered one by one, the rest goes to the store. */
+/** DeleteObjects. Reserved and invalid keys get individual errors; the store deletes the rest. */
 export const deleteObjects: OperationHandler = async (services, context) => {
   const { objects, quiet } = parseDeleteObjects((await context.payload.read(maxDeleteBytes)).toString());
   const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
@@ -35,7 +35,7 @@ export const deleteObjects: OperationHandler = async (services, context) => {
   await context.answer.end(withRefusals(xml, [...refusals, ...failed]));
 };
 
-/** An object whose size is a condition is bound to the ETag of the one that has it. */
+/** Replaces a condition on the size by the ETag of the object that has it. */
 async function withSizeJudged(
   services: ProxyServices,
   context: RequestContext,
@@ -98,7 +98,7 @@ async function deleteAll(
   return quiet ? xml.replace(/<Deleted[\s/>].*?<\/Deleted>/gs, '') : xml;
 }
 
-/** A key that the proxy itself does not delete. */
+/** A key that the proxy does not ask the store to delete. */
 interface DeletionError {
   readonly object: ObjectToDelete;
   readonly error: S3Error;
@@ -108,9 +108,9 @@ export const emptyResult =
   '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>';
 
 /**
- * Of the keys that were asked for those that the store says to have deleted. One that it names otherwise, as some do with
- * characters that XML cannot hold, is not among them: what goes with it is left to `svc proxy gc`.
- * @throws S3Error InternalError when its answer is no DeleteResult
+ * The requested keys that the store reports as deleted. Some stores report keys differently that XML cannot represent;
+ * their manifests are left to `svc proxy gc`.
+ * @throws S3Error InternalError if the answer is not a DeleteResult
  */
 export function deletedKeys(asked: readonly string[], xml: string): Set<string> {
   const { children } = deleteResult(xml);
@@ -120,7 +120,7 @@ export function deletedKeys(asked: readonly string[], xml: string): Set<string> 
   return new Set(asked.filter((key) => deleted.has(key) && !kept.has(key)));
 }
 
-/** A 200 may hold anything, but what is wrong with it is not the caller's fault. */
+/** A malformed answer is not the caller's fault. */
 function deleteResult(xml: string) {
   try {
     return parseXml(xml, 'DeleteResult', maxDeleteResultBytes);
@@ -129,7 +129,7 @@ function deleteResult(xml: string) {
   }
 }
 
-/** The store's result with the refused keys among its errors. */
+/** Adds the refused keys to the errors in the store's result. */
 export function withRefusals(xml: string, refusals: readonly DeletionError[]): string {
   if (refusals.length === 0) return xml;
   const errors = refusals.map(errorElement).join('');
@@ -151,7 +151,7 @@ function errorElement({ object, error }: DeletionError): string {
   return `<Error>${fields.join('')}</Error>`;
 }
 
-/** DeleteObject; a multipart object's part list goes after it. */
+/** DeleteObject; the manifest of a multipart object is deleted afterwards. */
 export const deleteObject: OperationHandler = async (services, context) => {
   const { request, payload, signal, answer } = context;
   const body = await payload.read(0);
@@ -167,7 +167,8 @@ export const deleteObject: OperationHandler = async (services, context) => {
 };
 
 /**
- * The store has sizes of ciphertext, so that of the plaintext is compared here, and the deletion bound to the object that has it.
+ * Compares the plaintext size here, because the store knows ciphertext sizes only, and binds the deletion to the object
+ * that has it.
  * @throws S3Error PreconditionFailed
  */
 async function withSizeCondition(
@@ -183,12 +184,12 @@ async function withSizeCondition(
   return { ...request, headers: { ...headers, 'if-match': match === '*' ? outward(etag) : match } };
 }
 
-/** That of no object: what comes into being meanwhile is not deleted. */
+/** Matches no object, so that an object created meanwhile is not deleted. */
 const noEtag = '"-"';
 
 /**
- * The store's ETag of the object, if that has so many bytes of plaintext. Where nothing has a size, the store judges: that there
- * is nothing to delete, or that a delete marker is another object.
+ * The store's ETag of the object if its plaintext has the wanted size. If there is no object or only a delete marker,
+ * the store decides.
  * @throws S3Error PreconditionFailed
  */
 async function etagOfSize(

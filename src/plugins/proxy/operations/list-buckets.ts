@@ -5,10 +5,10 @@ import type { OperationHandler } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
-/** 10,000 buckets with all that S3 says of each. */
+/** Fits 10,000 buckets with everything that S3 reports of each. */
 const listLimit = 8 * 1024 * 1024;
 
-/** ListBuckets without the bucket of the proxy's own helper objects. */
+/** ListBuckets without the proxy's state bucket. */
 export const listBuckets: OperationHandler = async (services, context) => {
   await context.held.begin();
   const response = await forward(services, context, await context.payload.read(0));
@@ -19,7 +19,9 @@ export const listBuckets: OperationHandler = async (services, context) => {
   await context.answer.end(withoutBucket(xml, services.config.stateBucket));
 };
 
-/** @throws S3Error InternalError for what is no such list, since it could show the bucket in a way that we do not see */
+/**
+ * @throws S3Error InternalError for an unexpected document, which might show the bucket in a way that this code misses
+ */
 export function withoutBucket(xml: string, bucket: string | undefined): string {
   if (bucket === undefined) return xml;
   const finder = new BucketFinder(xml, bucket);
@@ -30,7 +32,7 @@ export function withoutBucket(xml: string, bucket: string | undefined): string {
 
 const place = { bucket: 3, name: 4 };
 
-/** `<ListAllMyBucketsResult><Buckets><Bucket><Name>`: keeps the text that lies outside of the buckets of that name. */
+/** `<ListAllMyBucketsResult><Buckets><Bucket><Name>`: collects the text outside the buckets of that name. */
 class BucketFinder implements ElementHandler {
   root = '';
   readonly #xml: string;

@@ -24,10 +24,10 @@ import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
-/** 1,000 keys of 1,024 bytes, each byte escaped, with all that S3 says of an object. */
+/** Fits 1,000 keys of 1,024 bytes, each byte escaped, with everything that S3 reports of an object. */
 const listingLimit = 8 * 1024 * 1024;
 
-/** A listing without the reserved keys, with plaintext sizes and the ETags that callers know. */
+/** Lists objects without reserved keys, with plaintext sizes and the ETags that callers know. */
 export const createListHandler =
   (operation: ListingOperation, cache: PlaintextCache): OperationHandler =>
   async (services, context) => {
@@ -62,11 +62,11 @@ async function answerListing(
   await answer.end(xml);
 }
 
-/** Of a checksum all that listings have. */
+/** The part of a checksum that listings show. */
 export const checksumKind = ({ algorithm, type }: Required<UploadChecksum>): string =>
   element('ChecksumAlgorithm', algorithm.toUpperCase()) + element('ChecksumType', type);
 
-/** The page that was asked for, or the one behind the reserved keys when it holds nothing else. */
+/** The requested page, or the one after the reserved keys if it holds nothing else. */
 async function callersPage(
   operation: ListingOperation,
   services: ProxyServices,
@@ -81,7 +81,7 @@ async function callersPage(
   return scanned(withOwnEcho(operation, query, behind));
 }
 
-/** What cannot be read is not left to the garbage collector either. */
+/** Releases the memory of a document that cannot be parsed. */
 export function scanned(xml: Buffer): Listing {
   try {
     return scanListing(xml);
@@ -114,7 +114,7 @@ async function fetchListing(
 
 type QueryEntries = readonly (readonly [name: string, value: string])[];
 
-/** How a listing says where to go on: the parameter, those it stands in for, and the element that echoes it. */
+/** How to resume a listing: the parameter, the parameters it replaces, and the element that echoes it. */
 interface Resumption {
   readonly parameter: string;
   readonly replaced: readonly string[];
@@ -130,14 +130,14 @@ const resumptions: Readonly<Record<ListingOperation, Resumption>> = {
   ListMultipartUploads: { parameter: 'key-marker', replaced: ['upload-id-marker'], echo: 'KeyMarker' },
 };
 
-/** True for a page that would be empty without the reserved entries although more follows. */
+/** True for a truncated page with reserved entries only, which would be shown empty. */
 export function isWhollyReserved({ entries, isTruncated, xml }: Listing, reservedPrefix: string): boolean {
   if (entries.length === 0 || isTruncated === undefined) return false;
   if (xml.slice(isTruncated.start, isTruncated.end).trim() !== 'true') return false;
   return entries.every(({ key }) => key.startsWith(reservedPrefix));
 }
 
-/** The query that goes on behind the reserved keys: all of them are ASCII and sort before `~`. */
+/** The query that resumes after the reserved keys, which are ASCII and sort before `~`. */
 export function queryBehind(
   operation: ListingOperation,
   query: QueryEntries,
@@ -148,7 +148,7 @@ export function queryBehind(
   return [...kept, [parameter, `${reservedPrefix}~`]];
 }
 
-/** What the store echoes of that query, as if the caller's own had been asked. */
+/** Replaces the echo of the resuming query by the caller's own parameter. */
 export function withOwnEcho(operation: ListingOperation, query: QueryEntries, xml: Buffer): Buffer {
   const { parameter, echo } = resumptions[operation];
   const start = xml.indexOf(`<${echo}>`);
@@ -164,19 +164,19 @@ export function withOwnEcho(operation: ListingOperation, query: QueryEntries, xm
 }
 
 const headsAtOnce = 16;
-/** S3's least size of a part: what is smaller has no second part. */
+/** Minimum size of a part in S3; a smaller object has a single part. */
 const leastPart = 5 * 1024 * 1024;
 
 type SizedEntry = ListingEntry & { readonly size: number; readonly etag: string };
 
-/** What a listing shows of a plaintext. */
+/** Properties of a plaintext that listings show. */
 interface ShownPlaintext {
-  /** Bytes. */
+  /** Plaintext bytes. */
   readonly size: number;
   readonly checksum?: Required<UploadChecksum>;
 }
 
-/** Of entries of one bucket; an entry that is left out has its stored size. */
+/** For entries of one bucket; entries not in the result keep their stored size. */
 async function plaintexts(
   services: ProxyServices,
   cache: PlaintextCache,
@@ -204,13 +204,13 @@ async function plaintexts(
 const isSized = (entry: ListingEntry): entry is SizedEntry =>
   entry.size !== undefined && entry.etag !== undefined;
 
-/** A copy onto itself, and an empty folder, may have another checksum under the same ETag. */
+/** A self-copy, or an empty folder written again, may have another checksum under the same ETag. */
 const cacheId = (bucket: string, { key, etag, versionId = '', lastModified = '' }: SizedEntry): string =>
   `${bucket}\n${etag}\n${lastModified}\n${versionId}\n${key}`;
 
 /**
- * Where the format of all objects is known: in format 1 every one carries 28 bytes a part, in format 2 one of a single part 16 a
- * segment. A copy's ETag does not tell its parts.
+ * Only if the format of all objects is known: format 1 adds 28 bytes for each part, format 2 adds 16 for each segment
+ * of a single part. The ETag of a copy does not tell its number of parts.
  */
 function arithmeticSize({ config }: ProxyServices, { size, etag }: SizedEntry): number | undefined {
   const { listSizes } = config;
@@ -221,15 +221,15 @@ function arithmeticSize({ config }: ProxyServices, { size, etag }: SizedEntry): 
   return plaintext !== undefined && plaintext >= 0 ? plaintext : undefined;
 }
 
-/** The number of parts that a multipart upload's ETag ends in. */
+/** The number of parts at the end of a multipart upload's ETag. */
 function partsOfEtag(etag: string): number | undefined {
   const suffix = /-(\d{1,5})$/.exec(unquote(etag))?.[1];
   return suffix === undefined ? undefined : Number(suffix);
 }
 
 /**
- * Undefined when the object is another by now, or when its metadata cannot be read.
- * @throws S3Error when the store fails: a stored size in its place would be a wrong answer
+ * Undefined if the object was replaced or its metadata cannot be read.
+ * @throws S3Error if the store fails, since the stored size would be a wrong answer
  */
 async function askedPlaintext(
   services: ProxyServices,
@@ -244,7 +244,7 @@ async function askedPlaintext(
     return response;
   };
   const first = await head(versionId === undefined ? [] : [['versionId', versionId]]);
-  // versitygw lists the version `null` in buckets without versions, and refuses to be asked for it.
+  // versitygw lists version `null` in buckets without versioning, but rejects requests for it
   const { status, headers } = first.status === 400 && versionId === 'null' ? await head([]) : first;
   const stored = Number(headers['content-length']);
   if (status !== 200 || !Number.isSafeInteger(stored)) return undefined;
@@ -266,10 +266,10 @@ const bySize = (size: number | undefined): ShownPlaintext | undefined =>
 const checksumOf = ({ checksum }: Envelope): { checksum?: Required<UploadChecksum> } =>
   checksum === undefined ? {} : { checksum: { algorithm: checksum.algorithm, type: checksum.type } };
 
-/** Of the store itself, or of its patience: nothing is said of the object. */
+/** The store failed or throttled, which tells nothing about the object. */
 const isFailure = (status: number): boolean => status >= 500 || status === 429;
 
-/** In format 2 the sizes of all parts decide. */
+/** In format 2 the size follows from the sizes of all parts. */
 async function plaintextOf(
   services: ProxyServices,
   name: { bucket: string; key: string },
@@ -297,13 +297,13 @@ async function partCount(
   return partsOfEtag(etag) ?? (await manifests.find(name, keys.manifest))?.parts.length;
 }
 
-/** What is known of plaintexts, by what names a stored body. */
+/** Known plaintext properties, by bucket, key, version, ETag and time. */
 export class PlaintextCache extends BoundedMap<string, ShownPlaintext> {
-  /** `maxBytes`: memory for all entries, about. */
+  /** @param maxBytes approximate memory for all entries */
   constructor(maxBytes = 4 * 1024 * 1024) {
     super(maxBytes, { costOf });
   }
 }
 
-/** Two bytes a character at most, the entry in the map and what it holds. */
+/** At most two bytes a character, plus map entry and value. */
 const costOf = (id: string): number => id.length * 2 + 144;

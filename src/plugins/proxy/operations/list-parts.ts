@@ -21,7 +21,7 @@ import { checksumKind, scanned } from './list-objects.ts';
 
 const listingLimit = 4 * 1024 * 1024;
 
-/** ListParts with plaintext sizes and, of an upload that was begun with an algorithm, with checksums of the plaintext. */
+/** ListParts with plaintext sizes, and with plaintext checksums if the upload was created with an algorithm. */
 export const listParts: OperationHandler = async (services, context) => {
   const { answer, payload } = context;
   await payload.read(0);
@@ -63,9 +63,9 @@ async function fetchParts(
   return readBody(response, listingLimit, held);
 }
 
-/** What the parts of a page have of checksums, as elements. */
+/** Checksum elements for the parts of a page. */
 interface PartSums {
-  /** Of the upload. */
+  /** Format of the upload. */
   readonly format: EnvelopeFormat | undefined;
   readonly kind?: string;
   of(entry: ListingEntry): { added?: string };
@@ -100,7 +100,7 @@ async function checksumsOf(
   };
 }
 
-/** The store knows an upload that was begun past the proxy. */
+/** Uploads that were not created through a proxy have no record; the store still lists them. */
 function ofNoProxy(error: unknown): undefined {
   if (error instanceof S3Error && error.code === 'NoSuchUpload') return undefined;
   throw error;

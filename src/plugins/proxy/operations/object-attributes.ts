@@ -22,7 +22,7 @@ import { readBody, refusal } from '../upstream/upstream.ts';
 const answerLimit = 4 * 1024 * 1024;
 const attributesHeader = 'x-amz-object-attributes';
 
-/** GetObjectAttributes about the plaintext; checksums of ciphertext are left out. */
+/** GetObjectAttributes for the plaintext; checksums of the ciphertext are left out. */
 export const getObjectAttributes: OperationHandler = async (services, context) => {
   await context.payload.read(0);
   await readAgain(context.answer, () => answerAttributes(services, context));
@@ -53,7 +53,7 @@ async function answerAttributes(services: ProxyServices, context: RequestContext
   await answer.end(ofPlaintext(xml, context, layout, checksum));
 }
 
-/** Why the store refuses this request, which it may judge otherwise than the HEAD before it. */
+/** The store's own refusal of this request, which may differ from its answer to the HEAD before. */
 async function ownRefusal(
   services: ProxyServices,
   context: RequestContext,
@@ -89,7 +89,7 @@ async function fetchAttributes(
 
 const namesOf = (header = ''): string[] => header.split(',').map((name) => name.trim());
 
-/** The store wants at least one name. */
+/** The store requires at least one attribute name. */
 function withoutChecksum(header: string | undefined): string {
   const names = namesOf(header).filter((name) => name !== 'Checksum');
   return names.length === 0 ? 'StorageClass' : names.join(',');
@@ -124,7 +124,7 @@ function ofPlaintext(
 
 const partsCount = (xml: string): number => Number(/<PartsCount>\s*(\d+)/.exec(xml)?.[1]);
 
-/** A store that took the object as a copy does not know its parts, or takes it for one. */
+/** For copied objects the store knows no parts, or only one. */
 function withParts(xml: string, headers: RequestContext['request']['headers'], list: VerifiedList): string {
   const page = objectPartsXml(list, {
     marker: wholeNumber(headers, 'x-amz-part-number-marker', 0),
@@ -137,9 +137,9 @@ const beforeEnd = (xml: string, added: string): string =>
   xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => added + end);
 
 export interface PartsPage {
-  /** Part number after which the page begins. */
+  /** Part number after which the page starts. */
   readonly marker: number;
-  /** Most parts on it. */
+  /** Maximum number of parts on the page. */
   readonly limit: number;
 }
 
@@ -152,7 +152,7 @@ export function objectPartsXml(list: VerifiedList, { marker, limit }: PartsPage)
   const fields = [
     element('IsTruncated', truncated),
     element('MaxParts', Math.min(limit, 1000)),
-    // Paginators go on for as long as there is one.
+    // paginators continue as long as there is one
     ...(truncated ? [element('NextPartNumberMarker', page.at(-1)?.n ?? marker)] : []),
     element('PartNumberMarker', marker),
     element('PartsCount', parts.length),
@@ -164,7 +164,7 @@ export function objectPartsXml(list: VerifiedList, { marker, limit }: PartsPage)
   return `<ObjectParts>${fields.join('')}</ObjectParts>`;
 }
 
-/** Empty where none is kept. */
+/** Empty if no part checksum is kept. */
 function partChecksumElement(list: VerifiedList | undefined, number: number | undefined): string {
   if (list?.ofParts === undefined) return '';
   const index = list.parts.findIndex(({ n }) => n === number);

@@ -6,10 +6,10 @@ import { checkRestoreBody } from '../../../core/s3/request-documents.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 
-/** Configuration documents; the longest that S3 takes is a policy or a lifecycle of some hundred KiB. */
+/** For configuration documents; S3's longest are policies and lifecycles of some hundred KiB. */
 const bodyLimit = 1024 * 1024;
 
-/** Sends a request that carries no object to the store, signed anew, and its answer back. */
+/** Signs a request that carries no object data anew, sends it to the store, and returns the answer. */
 export const passThrough: OperationHandler = async (services, context) => {
   const { method } = context.request;
   if (method === 'OPTIONS') return preflight(services, context);
@@ -21,7 +21,10 @@ export const passThrough: OperationHandler = async (services, context) => {
 
 const preflightHeaders = ['origin', 'access-control-request-method', 'access-control-request-headers'];
 
-/** A browser's question, which nobody signs: nothing else of it goes to the store, which answers by the bucket's rules. */
+/**
+ * A CORS preflight, which browsers do not sign. Nothing else of it reaches the store, which answers according to the
+ * bucket's rules.
+ */
 const preflight: OperationHandler = async ({ upstream }, context) => {
   const { request, payload, signal } = context;
   await payload.read(0);
@@ -32,7 +35,7 @@ const preflight: OperationHandler = async ({ upstream }, context) => {
   await relay(context, await upstream.send({ method, bucket, key, headers, signal }));
 };
 
-/** An object's bytes that were sent to a bucket or a sub-resource by mistake must not reach the store as they are. */
+/** Object data sent to a bucket or subresource by mistake must not reach the store unencrypted. */
 function refuseData(isPolicy: boolean, body: Buffer): void {
   const start = body.toString('utf8', 0, 1024).trimStart();
   if (start === '' ? body.length <= 1024 : start.startsWith(isPolicy ? '{' : '<')) return;
@@ -40,8 +43,8 @@ function refuseData(isPolicy: boolean, body: Buffer): void {
 }
 
 /**
- * The request as it came. The caller's checksums were verified, and one in a trailer is gone by now;
- * S3 wants one for most documents.
+ * Forwards the request as it came. The caller's checksums were verified, and one sent as a trailer is gone by now; S3
+ * requires a checksum for most documents.
  */
 export function forward(
   { upstream }: ProxyServices,

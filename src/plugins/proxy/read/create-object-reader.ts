@@ -47,7 +47,7 @@ import {
   versionQuery,
 } from './stored-object.ts';
 
-/** The reader of one proxy process; it owns the memory and the disk that verifying takes. */
+/** The reader of a proxy process; owns the memory and disk used for verification. */
 export function createObjectReader(parts: ReaderParts): ObjectReader {
   const { config, upstream, manifests } = parts;
   const budget = new VerifyBudget(config.verifyBudget);
@@ -84,18 +84,18 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
 
 const isSegmented = ({ envelope }: StoredObject): boolean => envelope?.format === 2;
 
-/** One sealed body of an object and what is wanted of it. */
+/** One sealed body of an object, and the slice wanted of it. */
 interface Wanted {
   readonly body: SealedBody;
   readonly slice: BodySlice;
-  /** Where the sealed body lies in the stored object; undefined: it is the whole. */
+  /** Range of the sealed body in the stored object; undefined: the whole object. */
   readonly stored: ByteRange | undefined;
-  /** The wrapped DEK: the same one gives the same plaintext. */
+  /** Identifies the wrapped DEK: an equal one gives equal plaintext. */
   readonly wrapped: string;
   readonly keyFor: (signal: AbortSignal) => TakeKey;
 }
 
-/** Plaintext of stored objects, from bodies that arrive or are fetched. */
+/** Plaintext of stored objects, from bodies that arrive or have to be fetched. */
 class Plaintext {
   readonly #parts: ReaderParts;
   readonly #tools: ReadTools;
@@ -142,7 +142,7 @@ class Plaintext {
     else yield* this.#ofParts(object, layout, range, options);
   }
 
-  /** Reads a body in one piece up to its tag, unless it lies verified on disk: only that vouches for its length. */
+  /** Reads a single body up to its tag, which alone authenticates its length, unless the body is verified on disk. */
   async verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void> {
     if (object.envelope === undefined || layout.list !== undefined) return;
     if (isSegmented(object)) return this.#segmented.verifySize(object, layout, options);
@@ -160,7 +160,7 @@ class Plaintext {
     }
   }
 
-  /** All that there is of an object without a body. */
+  /** Verifies an object without a body by its seal. */
   async #verifySeal(object: StoredObject, { signal }: ReadOptions): Promise<void> {
     const dek = await singleKey(this.#parts.keys, object, signal)();
     try {
@@ -278,7 +278,7 @@ class Plaintext {
     return new UnwrappedPartKeys(this.#parts.keys, object, wholePartList(layout), wanted, signal);
   }
 
-  /** The body is fetched once for all whose slices are asked for at about the same time. */
+  /** The body is fetched once for all requests whose slices are read at about the same time. */
   async *#shared(object: StoredObject, wanted: Wanted, options: ReadOptions): AsyncGenerator<Buffer, void> {
     const lease = await this.#lease(object, wanted, options);
     if (lease === undefined) return yield* this.#alone(object, wanted, options);
@@ -329,7 +329,7 @@ function severalParts(entries: readonly PartEntry[], range: ByteRange): boolean 
   return second !== undefined;
 }
 
-/** @throws EnvelopeError `wrong-size` when the store now claims another length than the one that was verified. */
+/** @throws EnvelopeError `wrong-size` if the store claims another length than the verified one */
 function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted): void {
   if (size === body.size) return;
   throw new EnvelopeError(
@@ -338,11 +338,11 @@ function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted):
   );
 }
 
-/** The wrapped DEK is part of it, so that a slice is never decrypted under another key than was verified. */
+/** Includes the wrapped DEK, so that a slice is never decrypted under another key than the body was verified with. */
 const spoolId = ({ name, versionId, etag }: StoredObject, { wrapped, stored }: Wanted): string =>
   JSON.stringify([name.bucket, name.key, versionId ?? null, etag, wrapped, stored?.start ?? null]);
 
-/** What reading takes of a proxy process, or of a command that reads as it does. */
+/** Dependencies for reading, in a proxy process or a command that reads like one. */
 type ReaderParts = Pick<ProxyServices, 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'> & {
   readonly config: Pick<
     ProxyConfig,

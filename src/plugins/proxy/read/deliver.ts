@@ -7,15 +7,15 @@ import type { ProxyServices, RequestContext, ResponseWriter } from '../context.t
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { ObjectChanged, type ObjectLayout, type ReadOptions, type StoredObject } from './stored-object.ts';
 
-/** Options by which a reader of plaintext may be ended when it takes too long. */
+/** Options that let a reader of plaintext be ended if it takes too long. */
 export const readOptions = ({ signal, answer }: RequestContext): ReadOptions => ({
   signal,
   evict: (reason) => answer.destroy(reason),
 });
 
 /**
- * Sends the plaintext that `headers` announce. The head goes out with the first chunk, so
- * that what fails before is answered as an error; what fails later breaks the connection.
+ * Sends the plaintext announced by `headers`. The head goes out with the first chunk: earlier failures are answered as
+ * errors, later ones break the connection.
  */
 export async function deliver(
   { answer }: RequestContext,
@@ -53,9 +53,9 @@ async function send(
 }
 
 /**
- * The store's 304 or error as it is, to a request for the whole.
- * @throws EnvelopeError `wrong-size` for a success, because only a 200 was asked for and is looked at, and for a
- *   416: no range was asked for, and callers would believe the size in it.
+ * Passes the store's 304 or error on unchanged, for a request for the whole object.
+ * @throws EnvelopeError `wrong-size` for any other success than the 200 that was asked for, and for a 416: no range was
+ *   requested, and callers would believe the size in it
  */
 export async function passRefusalOn(context: RequestContext, response: UpstreamResponse): Promise<void> {
   if (response.status >= 300 && response.status !== 416) return passOn(context, response);
@@ -63,7 +63,7 @@ export async function passRefusalOn(context: RequestContext, response: UpstreamR
   throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
 }
 
-/** The store's answer as it is: an object that is not encrypted, a 304 or an error. */
+/** Passes the store's answer on unchanged: an unencrypted object, a 304 or an error. */
 export async function passOn(
   { answer }: RequestContext,
   { status, headers, body }: UpstreamResponse,
@@ -82,8 +82,8 @@ export async function passOn(
 }
 
 /**
- * Reads again when the object was replaced in between, or when its part list
- * is gone: it may just have moved into the object's own headers.
+ * Reads again if the object was replaced in between, or if its part list is gone because it has just moved into the
+ * object's headers.
  */
 export async function readAgain<T>(
   answer: Pick<ResponseWriter, 'started'>,
@@ -101,8 +101,8 @@ const mayHelp = (error: unknown) =>
   error instanceof ObjectChanged || (error instanceof EnvelopeError && error.reason === 'manifest-missing');
 
 /**
- * 416 with the plaintext size, once that is authentic: clients find out by it how long the object is, and take a
- * transfer that broke off at that length for a whole one.
+ * Answers 416 with the plaintext size, once authentic: clients learn the object's length from it, and take a transfer
+ * that broke off there for complete.
  */
 export async function answerUnsatisfied(
   { reader }: ProxyServices,

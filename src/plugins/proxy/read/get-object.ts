@@ -28,7 +28,7 @@ import {
   type StoredObject,
 } from './stored-object.ts';
 
-/** GetObject: the whole by one request to the store, ranges and parts after a look at the headers. */
+/** GetObject: the whole object takes one request to the store; for ranges and parts the headers come first. */
 export const getObject =
   (looks: ObjectLooks): OperationHandler =>
   async (services, context) => {
@@ -63,7 +63,7 @@ async function getWhole(
   await deliver(context, 200, { ...announced, ...kept }, chunks);
 }
 
-/** What is kept of the plaintext, as headers of an answer. A range has another checksum than the whole. */
+/** Kept digests as response headers. The checksum of the whole does not apply to a range. */
 async function keptHeaders(
   { reader }: ProxyServices,
   { signal }: RequestContext,
@@ -76,11 +76,11 @@ async function keptHeaders(
 
 const ofRange = { checksum: false };
 
-/** Part 1 of an object in one piece: its checksum is that of the whole. */
+/** For part 1 of a single body, the checksum is that of the whole. */
 const isOnlyPart = ({ list }: ObjectLayout, { partNumber }: ReadRequest): boolean =>
   list === undefined && partNumber !== undefined;
 
-/** Head and body leave together, or the caller goes before: what the plaintext took is given back in any case. */
+/** Sends head and body together; the memory of the plaintext is released even if the caller disconnects. */
 async function deliverAtOnce(
   { answer }: RequestContext,
   status: 200 | 206,
@@ -96,7 +96,7 @@ async function deliverAtOnce(
   }
 }
 
-/** The body waits meanwhile. @returns undefined for an object that is not encrypted. */
+/** Reads headers and part list while the body waits. @returns undefined for an unencrypted object */
 async function begin(
   { reader }: ProxyServices,
   context: RequestContext,
@@ -113,7 +113,7 @@ async function begin(
   }
 }
 
-/** A GET with a range or a part number: the headers first, then what covers it, where it did not come with them. */
+/** A GET with a range or a part number: reads the headers first, then the covering body unless it came with them. */
 async function getSlice(
   looks: ObjectLooks,
   services: ProxyServices,
@@ -173,7 +173,7 @@ async function answerSlice(
   await deliver(context, whole ? 200 : 206, headers, chunks);
 }
 
-/** A HEAD has no error body, so the same is asked by GET. */
+/** Repeats the request as a GET, because a HEAD has no error body. */
 async function passRefusal(
   { upstream }: ProxyServices,
   context: RequestContext,
@@ -186,7 +186,7 @@ async function passRefusal(
   throw new ObjectChanged();
 }
 
-/** An object that is not encrypted: the store makes the slice. */
+/** For an unencrypted object, the store selects the slice. */
 async function passSlice(
   { upstream }: ProxyServices,
   context: RequestContext,
@@ -210,7 +210,7 @@ async function passSlice(
   throw new ObjectChanged();
 }
 
-/** HeadObject in plaintext sizes. */
+/** HeadObject with plaintext sizes. */
 export const headObject =
   (looks: ObjectLooks): OperationHandler =>
   async (services, context) => {
@@ -241,7 +241,7 @@ async function answerHead(
   await answer.end();
 }
 
-/** An object that is not encrypted: the store's own answer, ranges and parts included. */
+/** For an unencrypted object, the store's own answer, with ranges and parts. */
 async function passStored(
   { upstream }: ProxyServices,
   context: RequestContext,
@@ -286,7 +286,7 @@ async function answerLoaded(
   await answer.end();
 }
 
-/** The array of parts in place of the pointer to it, where the header has room for it. */
+/** Shows the array of parts in place of the manifest pointer if the header has room for it. */
 function partsShown({ envelope, headers }: StoredObject, { list }: ObjectLayout): Record<string, string> {
   if (envelope?.keys.form !== 'pointer' || list === undefined) return {};
   const keys: Envelope['keys'] = { form: 'inline', list };

@@ -5,24 +5,26 @@ import type { UpstreamResponse } from '../upstream/upstream.ts';
 import type { ReadRequest } from './read-request.ts';
 import type { ByteRange, ObjectAddress, StoredObject } from './stored-object.ts';
 
-/** What the headers say of an object, before a slice of it is read. */
+/** Headers of an object, requested before a slice is read. */
 export interface ObjectLook {
   readonly object: StoredObject;
-  /** An answer whose body is just the segments that cover the range, of an object in one piece. */
+  /** A response whose body has exactly the segments that cover the range; only for an object in one piece. */
   readonly covering: UpstreamResponse | undefined;
 }
 
-/** So many objects are remembered. */
+/** Maximum number of remembered objects. */
 const mostKnown = 10_000;
 
-/** Looks of a proxy, which learns by reads and HEAD where a HEAD has to come first: in parts, in format 1, not encrypted. */
+/**
+ * Learns from reads and HEAD requests which objects need a HEAD first: objects in parts, in format 1, or unencrypted.
+ */
 export class ObjectLooks {
   readonly #headFirst = new BoundedMap<string, true>(mostKnown);
 
   /**
-   * Asks for the headers of an object, and with them for a short range of it where objects are written in format 2: what
-   * covers it there is known before the object is, unless it is in parts.
-   * @returns undefined where the store refuses
+   * Requests the headers of an object. Where objects are written in format 2, a short range is requested along with
+   * them, since for an object in one piece the covering segments are known in advance.
+   * @returns undefined if the store refuses
    * @throws EnvelopeError as `ObjectReader.describe`
    */
   async at(
@@ -48,7 +50,7 @@ export class ObjectLooks {
     return { object, covering: undefined };
   }
 
-  /** Programs often ask by HEAD for the size before they read. Where format 1 is written, a HEAD comes first in any case. */
+  /** Programs often ask for the size by HEAD before they read. With format 1 a HEAD comes first in any case. */
   learn({ config }: Pick<ProxyServices, 'config'>, object: StoredObject): void {
     if (config.format !== 2) return;
     if (isSegmentedWhole(object)) this.#headFirst.delete(nameOf(object));
@@ -60,10 +62,12 @@ const nameOf = ({ name: { bucket, key } }: ObjectAddress): string => `${bucket}/
 const isSegmentedWhole = ({ envelope }: StoredObject) =>
   envelope?.format === 2 && envelope.keys.form === 'single';
 
-/** It is held in memory as a whole. */
+/** Bytes; such a range is held in memory as a whole. */
 const longestRange = 1024 * 1024;
 
-/** Where the segments of a short range lie in an object of format 2 that is in one piece and long enough. */
+/**
+ * Stored range of the segments that cover a short range, assuming a format 2 object in one piece that is long enough.
+ */
 function coveringSpan({ range, ifRange }: ReadRequest): ByteRange | undefined {
   if (range === undefined || 'suffix' in range || range.to === undefined || ifRange !== undefined)
     return undefined;
@@ -73,7 +77,7 @@ function coveringSpan({ range, ifRange }: ReadRequest): ByteRange | undefined {
   return { start: from, end: to - 1 };
 }
 
-/** @returns undefined where a HEAD has to tell more: for an object that is too short, empty, or refused */
+/** @returns undefined if a HEAD has to tell more: the object is too short or empty, or the store refused */
 async function lookBySpan(
   { upstream, reader }: ProxyServices,
   { signal }: RequestContext,

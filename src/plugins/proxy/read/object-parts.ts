@@ -7,7 +7,7 @@ import { type BodySlice, sealedPart, spoolBody, spooledSlice, type TakeKey } fro
 import { type Spool, type SpooledBody, type SpoolFile, SpoolUnavailable } from './body/spool.ts';
 import type { ByteRange, ObjectLayout, StoredObject } from './stored-object.ts';
 
-/** Bodies up to this many bytes are fetched anew for each range; larger ones go through the spool. */
+/** Plaintext bytes up to which a part is fetched anew for each range; larger ones go through the spool. */
 export const spoolFrom = 1024 * 1024;
 
 export interface WantedPart {
@@ -15,18 +15,18 @@ export interface WantedPart {
   readonly slice: BodySlice;
 }
 
-/** Parts that lie side by side. Each is made when it is asked for, and anew each time. */
+/** Adjacent parts, created on demand and anew by each iteration. */
 export interface WantedParts extends Iterable<WantedPart> {
-  /** Their place in the part list; `end` is behind the last. */
+  /** Positions in the part list; `end` is exclusive. */
   readonly first: number;
   readonly end: number;
 }
 
-/** Parts that lie side by side in the stored object and are fetched by one request. */
+/** Adjacent parts of the stored object that are fetched by one request. */
 export interface PartRun {
   readonly stored: ByteRange;
   readonly parts: WantedParts;
-  /** The run is one part of which only a slice is wanted, and others may want the rest. */
+  /** The run is a slice of a single part, and other readers may want the rest of it. */
   readonly shared: boolean;
 }
 
@@ -36,7 +36,7 @@ export function wholePartList({ list }: ObjectLayout): PartList {
   return list;
 }
 
-/** All parts, each as a whole. */
+/** All parts, in full. */
 export const wholeParts = (entries: readonly PartEntry[]): WantedParts => ({
   first: 0,
   end: entries.length,
@@ -45,7 +45,7 @@ export const wholeParts = (entries: readonly PartEntry[]): WantedParts => ({
   },
 });
 
-/** How the parts that cover a range are fetched; `together`: all of them by one request. */
+/** Groups the parts that cover a range into requests; `together`: a single request. */
 export function* partRuns(
   entries: readonly PartEntry[],
   range: ByteRange,
@@ -82,10 +82,10 @@ function partRun(
   return { parts, shared, stored: { start: first.cipherStart, end: last.cipherEnd } };
 }
 
-/** Parts whose DEKs are unwrapped by one request to the key server. */
+/** Number of part DEKs unwrapped by one request to the key server. */
 const window = 64;
 
-/** DEKs of the parts that a read will need, unwrapped a window ahead, each given out once. */
+/** DEKs of the parts of a read, unwrapped a window ahead; each is handed out once. */
 export class UnwrappedPartKeys {
   readonly #keys: DataKeys;
   readonly #object: StoredObject;
@@ -111,7 +111,7 @@ export class UnwrappedPartKeys {
     this.#end = end;
   }
 
-  /** Parts are to be asked for in the order of `wanted`. */
+  /** Parts must be requested in list order. */
   of(part: PartEntry): TakeKey {
     return async () => {
       if (!this.#unwrapped.has(part.n)) await this.#advance();
@@ -122,7 +122,7 @@ export class UnwrappedPartKeys {
     };
   }
 
-  /** Zeroes what was not taken. */
+  /** Zeroes keys that were not taken. */
   close(): void {
     this.#closed = true;
     for (const key of this.#unwrapped.values()) key.fill(0);
@@ -150,9 +150,9 @@ export class UnwrappedPartKeys {
 }
 
 /**
- * The slices of parts that `reader` stands before, the first of which begins only after the last part was
- * found authentic too. Their ciphertext waits on disk; their keys are unwrapped once for each of the two passes.
- * @throws S3Error SlowDown when the parts do not fit on disk together
+ * Reads slices of parts from `reader`; the first slice is yielded only after the last part was verified too. The
+ * ciphertext waits on disk, and the keys are unwrapped once for each of the two passes.
+ * @throws S3Error SlowDown if the parts do not fit on disk together
  */
 export async function* verifiedParts(
   spool: Spool,
@@ -178,7 +178,7 @@ export async function* verifiedParts(
   }
 }
 
-/** Plaintext bytes of the parts as a whole. */
+/** Plaintext bytes of the parts in full. */
 export function bytesOf(parts: WantedParts): number {
   let bytes = 0;
   for (const { entry } of parts) bytes += entry.size;

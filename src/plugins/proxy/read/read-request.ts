@@ -16,20 +16,20 @@ import type { ByteRange, ObjectAddress, ObjectLayout, StoredObject } from './sto
 const accessNames =
   /^x-amz-(request-payer|expected-bucket-owner|server-side-encryption-customer-(algorithm|key|key-md5))$/;
 
-/** What a GET or HEAD asks for. */
+/** A parsed GET or HEAD request. */
 export interface ReadRequest {
   readonly address: ObjectAddress;
-  /** For the store: conditions with its ETags, access; no range. */
+  /** For the store: access headers, and conditions with the store's ETags; no range. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For the store: version and overrides of answer headers; no part number. */
+  /** For the store: version and response header overrides; no part number. */
   readonly query: readonly (readonly [string, string])[];
-  /** Headers of the answer that the query asks for; known to be sound before the store is asked. */
+  /** Response headers requested in the query, validated before the store is asked. */
   readonly overrides: Readonly<Record<string, string>>;
-  /** Undefined also for what S3 ignores, such as several ranges. */
+  /** Undefined also for ranges that S3 ignores, such as multiple ranges. */
   readonly range: ReturnType<typeof parseRange>;
   readonly ifRange: string | undefined;
   readonly partNumber: number | undefined;
-  /** Whether the checksum of the whole is wanted. */
+  /** Whether the caller asks for the checksum of the whole object. */
   readonly checksum: boolean;
   readonly envelopeHeaders: ProxyConfig['envelopeHeaders'];
 }
@@ -42,7 +42,7 @@ export function readRequest(
   const checksum = String(headers['x-amz-checksum-mode']).toUpperCase() === 'ENABLED';
   const upstream = {
     ...requestHeadersUpstream(headers),
-    // the store's own are for objects that are not encrypted
+    // the store's own checksums are shown for unencrypted objects
     ...(checksum && { 'x-amz-checksum-mode': 'ENABLED' }),
   };
   const partNumber = readPartNumber(query.get('partNumber'));
@@ -61,7 +61,7 @@ export function readRequest(
   };
 }
 
-/** What the store wants with every request for an object. */
+/** Headers that the store needs on every request for an object. */
 export function accessHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const access: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
@@ -84,7 +84,7 @@ const overridable =
   /^response-(content-type|content-language|expires|cache-control|content-disposition|content-encoding)$/;
 
 /**
- * `response-*` parameters as headers; the store applies them to a GET, but not each store does to a HEAD.
+ * `response-*` parameters as headers. Stores apply them to a GET, but not all do to a HEAD.
  * @throws S3Error InvalidArgument
  */
 function overridesIn(query: Iterable<readonly [string, string]>): Record<string, string> {
@@ -99,13 +99,13 @@ function overridesIn(query: Iterable<readonly [string, string]>): Record<string,
   return headers;
 }
 
-/** What of an object's plaintext answers a request. */
+/** The slice of an object's plaintext that answers a request. */
 export type Slice =
   | 'whole'
   | 'unsatisfied'
   | { readonly range: ByteRange; readonly headers: Readonly<Record<string, string>> };
 
-/** @throws S3Error 416 for a part number that the object does not have. */
+/** @throws S3Error 416 for a part number that the object does not have */
 export function chooseSlice(object: StoredObject, layout: ObjectLayout, request: ReadRequest): Slice {
   if (request.partNumber !== undefined) return partSlice(layout, request.partNumber, request.checksum);
   if (request.range === undefined || !rangeHolds(object, request.ifRange)) return 'whole';
@@ -114,7 +114,7 @@ export function chooseSlice(object: StoredObject, layout: ObjectLayout, request:
   return range === undefined ? 'unsatisfied' : { range, headers: {} };
 }
 
-/** Parts are counted in their order, whatever numbers they were uploaded under. An empty one is no range. */
+/** Parts are counted in order, whatever their upload numbers. An empty part is not a range. */
 function partSlice({ size, list }: ObjectLayout, number: number, checksum: boolean): Slice {
   const sizes = list?.parts.map((part) => part.size) ?? [size];
   const length = sizes[number - 1];
@@ -132,7 +132,7 @@ const partChecksumHeader = (ofParts: PartChecksums, index: number): Record<strin
   [`x-amz-checksum-${ofParts.algorithm}`]: partChecksum(ofParts, index).toString('base64'),
 });
 
-/** RFC 9110, 13.1.5: a strong ETag or the exact date; anything else asks for the whole. */
+/** RFC 9110, 13.1.5: a strong ETag or the exact date must match; otherwise the whole object is sent. */
 function rangeHolds({ etag, headers }: StoredObject, ifRange: string | undefined): boolean {
   if (ifRange === undefined || ifRange === headers['last-modified']) return true;
   return unquote(inward(ifRange)) === unquote(etag);
@@ -140,7 +140,7 @@ function rangeHolds({ etag, headers }: StoredObject, ifRange: string | undefined
 
 type AnswerHeaders = Record<string, string>;
 
-/** Headers of an answer that carries the whole plaintext. */
+/** Response headers for the whole plaintext. */
 export const wholeHeaders = (
   object: StoredObject,
   size: number,
@@ -154,7 +154,7 @@ export const wholeHeaders = (
   'content-length': String(size),
 });
 
-/** Headers of an answer that carries a range of it. */
+/** Response headers for a range of the plaintext. */
 export const rangeHeaders = (
   object: StoredObject,
   size: number,

@@ -25,8 +25,8 @@ import {
 } from './stored-object.ts';
 
 /**
- * Plaintext of objects in format 2, which is authentic when it leaves here, segment by segment. So it takes neither
- * memory for whole bodies nor a disk, and a range needs nothing but the segments that cover it.
+ * Reads objects in format 2, whose plaintext is authenticated segment by segment before it is yielded. So neither
+ * memory for whole bodies nor a disk is needed, and a range takes only the segments that cover it.
  */
 export class SegmentedReads {
   readonly #parts: SegmentedReadParts;
@@ -35,7 +35,7 @@ export class SegmentedReads {
     this.#parts = parts;
   }
 
-  /** The whole, from a body that begins with it. */
+  /** The whole plaintext, from a body that has just begun to arrive. */
   async *arriving(
     object: StoredObject,
     layout: ObjectLayout,
@@ -56,7 +56,7 @@ export class SegmentedReads {
     }
   }
 
-  /** `range` by one request, because its segments lie side by side, in several parts too. */
+  /** Fetches `range` by one request, because its segments are adjacent even across parts. */
   async *fetched(
     object: StoredObject,
     layout: ObjectLayout,
@@ -74,7 +74,7 @@ export class SegmentedReads {
     }
   }
 
-  /** A part list is sealed; the commitment of a body in one piece vouches for its length. */
+  /** A part list is sealed; the length of a single body is authenticated by its commitment. */
   async verifySize(object: StoredObject, layout: ObjectLayout, { signal }: ReadOptions): Promise<void> {
     if (layout.list !== undefined) return;
     const dek = await segmentedDek(this.#parts.keys, object, layout, signal);
@@ -85,7 +85,7 @@ export class SegmentedReads {
     }
   }
 
-  /** The DEK is asked for at the same time, and goes where the body does not come. */
+  /** The DEK is requested concurrently, and zeroed if the body does not come. */
   async #fetch(
     object: StoredObject,
     stored: ByteRange,
@@ -125,7 +125,7 @@ export class SegmentedReads {
 }
 
 /**
- * The DEK of an object in format 2, which the caller zeroes. That of an upload is here already where its list was just
+ * The DEK of an object in format 2; the caller zeroes it. For an upload it is already at hand if its list has just been
  * opened under it.
  */
 export async function segmentedDek(
@@ -149,8 +149,8 @@ export async function segmentedDek(
 type SegmentedReadParts = Pick<ProxyServices, 'keys' | 'upstream' | 'metrics'>;
 
 /**
- * A range of an object in one piece.
- * @param stored just the segments that cover it
+ * Opens a range of an object in one piece.
+ * @param stored exactly the segments that cover the range
  * @throws EnvelopeError `wrong-commitment`, `authentication-failed`
  */
 export function openCovering(
@@ -189,7 +189,7 @@ export function openSegmented(object: StoredObject, stored: Buffer, dek: Buffer)
   }
 }
 
-/** Of an object in one piece. @throws EnvelopeError `wrong-commitment` */
+/** Keys of an object in one piece. @throws EnvelopeError `wrong-commitment` */
 export function committedKeys(
   { envelope }: StoredObject,
   { size }: Pick<ObjectLayout, 'size'>,
@@ -230,7 +230,7 @@ function* wantedBodies(
   }
 }
 
-/** Where the segments of a range lie in the stored object; undefined for those of nothing. */
+/** Range of the covering segments in the stored object; undefined for an empty range. */
 function storedRange(
   { storedSize }: StoredObject,
   { size, list }: ObjectLayout,
@@ -248,21 +248,21 @@ function storedRange(
   return end < start ? undefined : { start, end };
 }
 
-/** What is wanted of a body with `size` bytes of plaintext. */
+/** A slice of a body with `size` bytes of plaintext. */
 interface SegmentedSlice extends BodySlice {
   readonly size: number;
 }
 
-/** Where the segments lie that cover it. */
+/** Position of the segments that cover the slice. */
 const storedSpan = ({ size }: { readonly size: number }, { skip, take }: BodySlice): SegmentSpan =>
   coveringSegments(size, skip, take);
 
-/** Segments that leave as one chunk where they have arrived: large ones cost less. */
+/** Number of segments yielded as one chunk if they have arrived; larger chunks cost less. */
 const mostAtOnce = 5;
 
 /**
- * Decrypts the segments of a slice, the first of which `reader` stands before. Each is here as a whole before it is
- * opened. Chunks are good until the next is asked for.
+ * Decrypts the segments of a slice; `reader` is at the first one. Each segment is read in full before it is opened.
+ * Chunks are valid until the next is requested.
  * @throws EnvelopeError `authentication-failed`, `wrong-size`
  */
 async function* verifiedSegments(
@@ -292,12 +292,12 @@ async function* verifiedSegments(
       index = next;
     }
   } finally {
-    // a caller that went away may have left a write behind, which reads from it
+    // a disconnected caller may have left a write behind that still reads from the block
     if (!isLent) release(block);
   }
 }
 
-/** The plaintext, which takes the place of the stored bytes. */
+/** Decrypts in place, over the stored bytes. */
 function openInPlace(
   keys: BodyKeys,
   stored: Buffer,

@@ -19,12 +19,12 @@ import {
   type StoredObject,
 } from './stored-object.ts';
 
-/** Bodies up to this size are decrypted in one step, in plaintext bytes. */
+/** Plaintext bytes up to which a body is decrypted in one step. */
 const smallBytes = 64 * 1024;
 
 type SmallReads = Pick<ProxyServices, 'keys' | 'metrics'> & { readonly budget: VerifyBudget };
 
-/** A body that is taken into memory and opened in one step. */
+/** A body that is read into memory and opened in one step. */
 interface Arriving {
   readonly response: UpstreamResponse;
   readonly bytes: number;
@@ -33,8 +33,8 @@ interface Arriving {
 }
 
 /**
- * Decrypts an object in one piece without streams, with its digests.
- * @returns undefined for one in parts, for a larger one, and while there is no memory for it
+ * Decrypts an object in one piece without streams, together with its digests.
+ * @returns undefined for an object in parts, for a larger one, and if memory is short
  */
 export function readSmall(
   reads: SmallReads,
@@ -50,8 +50,8 @@ export function readSmall(
 }
 
 /**
- * The same for a range of an object in format 2, of which the answer holds just the segments that cover it.
- * @returns undefined while there is no memory for it
+ * Decrypts a range of an object in format 2 from exactly the segments that cover it.
+ * @returns undefined if memory is short
  */
 export function readCovered(
   reads: SmallReads,
@@ -77,7 +77,7 @@ function readAtOnce(
   return hold && readHeld(reads, object, layout, arriving, hold, options);
 }
 
-/** The key is asked for while the body comes, and may be refused before. */
+/** The key is requested while the body arrives, and may be refused earlier. */
 async function readHeld(
   { keys, metrics }: SmallReads,
   object: StoredObject,
@@ -110,11 +110,11 @@ async function readHeld(
   }
 }
 
-/** What stands in the metadata in place of the body, in memory of its own. */
+/** The seal that replaces the body of an empty object, from its metadata, in a buffer of its own. */
 export const sealOf = ({ envelope }: StoredObject): Buffer | undefined =>
   envelope?.emptySeal === undefined ? undefined : Buffer.alloc(overheadBytes, envelope.emptySeal, 'base64');
 
-/** Opened with the part list, or under the DEK. @throws EnvelopeError `record-forged` */
+/** Digests opened with the part list, or under the DEK. @throws EnvelopeError `record-forged` */
 export async function keptDigests(
   keys: DataKeys,
   object: StoredObject,
@@ -131,7 +131,7 @@ export async function keptDigests(
   }
 }
 
-/** Of an object in one piece. */
+/** For an object in one piece. */
 function openDigests({ envelope }: StoredObject, { size }: ObjectLayout, dek: Buffer): KeptDigests {
   const sealed = envelope?.checksum?.sealed;
   return {
@@ -140,7 +140,7 @@ function openDigests({ envelope }: StoredObject, { size }: ObjectLayout, dek: Bu
   };
 }
 
-/** As headers of an answer. */
+/** Digests as response headers. */
 export const digestHeaders = (
   { checksum, md5 }: KeptDigests,
   wanted: { readonly checksum: boolean },

@@ -9,7 +9,7 @@ import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../upstream/upstream.ts';
 
-/** Where an object is and what the store wants with every request for it. */
+/** Name of an object, and what the store needs on every request for it. */
 export interface ObjectAddress {
   readonly name: ObjectName;
   readonly versionId: string | undefined;
@@ -17,28 +17,28 @@ export interface ObjectAddress {
   readonly access: Readonly<Record<string, string>>;
 }
 
-/** A stored object whose headers are known and whose body is not yet being read. */
+/** A stored object whose headers are known and whose body is not being read yet. */
 export interface StoredObject extends ObjectAddress {
-  /** The store's headers of the object as HEAD gives them. */
+  /** The store's headers of the object, as in a HEAD response. */
   readonly headers: UpstreamResponse['headers'];
-  /** The store's ETag, quoted, as it came. */
+  /** The store's ETag, quoted. */
   readonly etag: string;
   /** Undefined for an object that svc did not encrypt. */
   readonly envelope: Envelope | undefined;
-  /** Bytes of the stored body; a seal in the metadata counts as if it were the body. */
+  /** Bytes of the stored body; a seal in the metadata counts as the body. */
   readonly storedSize: number;
 }
 
 /**
- * Where the plaintext of an object lies in its stored body; sizes agree with the length that the store claims,
- * which only reading or a part list can confirm.
+ * Layout of an object's plaintext in its stored body. Sizes match the length that the store claims, which only a part
+ * list or reading can authenticate.
  */
 export interface ObjectLayout {
   /** Plaintext bytes. */
   readonly size: number;
   /** The verified part list of a multipart object. */
   readonly list: VerifiedList | undefined;
-  /** In format 2 the DEK, where the list was opened for this very request, at whose end it is zeroed. */
+  /** The DEK in format 2 if the list was opened for this request; zeroed when the request ends. */
   readonly dek?: Buffer;
 }
 
@@ -50,7 +50,7 @@ export interface ByteRange {
 
 export interface StatOptions {
   readonly versionId?: string | undefined;
-  /** Conditions, with ETags already inward. */
+  /** Conditions, with ETags already converted to the store's. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly access?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -58,45 +58,44 @@ export interface StatOptions {
 
 export interface ReadOptions {
   readonly signal: AbortSignal;
-  /** Called when the reader of this plaintext is so slow that others cannot get memory. */
+  /** Called if the reader of this plaintext is so slow that others cannot get memory. */
   readonly evict?: (reason: Error) => void;
-  /** Whether the kept checksum of a small object is wanted with it. */
+  /** Whether the caller wants the kept checksum of a small object. */
   readonly checksum?: boolean;
 }
 
-/** What is kept of a plaintext beside its key. */
+/** Digests of a plaintext that are kept beside its key. */
 export interface KeptDigests {
   readonly checksum?: WholeChecksum | undefined;
   /** As the caller named it. */
   readonly md5?: string | undefined;
 }
 
-/** A small plaintext in one piece. */
+/** The plaintext of a small object in one piece. */
 export interface SmallObject {
   readonly plaintext: Buffer;
-  /** As `digests` gives them, where they were asked for. */
+  /** The same as `digests` returns, if requested. */
   readonly digests: KeptDigests;
-  /** To be called when the plaintext has served. */
+  /** Call it when the plaintext is no longer needed. */
   readonly done: () => void;
 }
 
-/** Reads objects of the store as plaintext that was authenticated before it is given out, as the configuration demands. */
+/** Reads stored objects. Plaintext is authenticated before it is handed out, as the configuration demands. */
 export interface ObjectReader {
-  /**
-   * HEAD. @throws S3Error with the store's status when it refuses (304 comes as 412), EnvelopeError as `describe`.
-   */
+  /** HEAD. @throws S3Error with the store's status if it refuses (412 in place of 304), EnvelopeError as `describe` */
   stat(name: ObjectName, options: StatOptions): Promise<StoredObject>;
   /**
-   * What the headers of a GET or HEAD answer say about the object.
-   * @throws EnvelopeError `partial-metadata`, `malformed-metadata`, and `unencrypted` where such reads are denied.
+   * Parses the headers of a GET or HEAD response.
+   * @throws EnvelopeError `partial-metadata`, `malformed-metadata`, `wrong-size`, and `unencrypted` if such reads are
+   *   denied
    */
   describe(address: ObjectAddress, headers: UpstreamResponse['headers']): StoredObject;
   /**
-   * Loads the part list where there is one; it may be used until the request ends.
-   * @throws EnvelopeError `wrong-size` when the stored length does not fit, and what Manifests.load throws.
+   * Loads the part list if there is one; valid until the request ends.
+   * @throws EnvelopeError `wrong-size` if the stored length does not fit; errors of Manifests.load
    */
   layout(object: StoredObject, user: ListUser): Promise<ObjectLayout>;
-  /** The whole plaintext from a GET's answer that is under way; takes charge of its body. */
+  /** The whole plaintext of a GET response in progress; takes ownership of its body. */
   decrypt(
     object: StoredObject,
     layout: ObjectLayout,
@@ -104,8 +103,8 @@ export interface ObjectReader {
     options: ReadOptions,
   ): AsyncIterable<Buffer>;
   /**
-   * The same at once, where the object is in one piece, small, and there is memory for it; undefined for others, of which
-   * `decrypt` takes charge.
+   * The same in one step, for a small object in one piece if memory is available; undefined otherwise, and then
+   * `decrypt` takes the body.
    */
   decryptSmall(
     object: StoredObject,
@@ -114,8 +113,8 @@ export interface ObjectReader {
     options: ReadOptions,
   ): Promise<SmallObject> | undefined;
   /**
-   * A range at once, from an answer that holds just the segments that cover it, of an object in format 2 and in one
-   * piece; undefined where there is no memory for it.
+   * A range in one step, from a response with exactly the segments that cover it, for a format 2 object in one piece;
+   * undefined if memory is short.
    */
   decryptCovered(
     object: StoredObject,
@@ -125,15 +124,14 @@ export interface ObjectReader {
     options: ReadOptions,
   ): Promise<SmallObject> | undefined;
   /**
-   * What is kept of an object's plaintext beside its key.
+   * Digests that are kept beside the object's key.
    * @throws EnvelopeError `record-forged`
    */
   digests(object: StoredObject, layout: ObjectLayout, signal: AbortSignal): Promise<KeptDigests>;
   /**
-   * The plaintext of `range` (default: everything), fetched from the store under the object's ETag.
-   * The iteration ends without error only when every byte given out was authenticated. Chunks are
-   * valid until the next is asked for.
-   * @throws ObjectChanged when the object is no longer the one that `object` describes.
+   * The plaintext of `range` (default: everything), fetched under the object's ETag. The iteration ends without error
+   * only if every byte yielded was authenticated. Chunks are valid until the next is requested.
+   * @throws ObjectChanged if the object is no longer the one that `object` describes
    */
   plaintext(
     object: StoredObject,
@@ -142,16 +140,16 @@ export interface ObjectReader {
     options: ReadOptions,
   ): AsyncIterable<Buffer>;
   /**
-   * Resolves when `layout.size` is authentic: a part list is sealed, but of a body in one piece only its tag
-   * vouches for the length, so that all of it is read.
-   * @throws EnvelopeError `wrong-size`, `authentication-failed`; ObjectChanged.
+   * Resolves once `layout.size` is authentic. A part list is sealed, but a single body has to be read in full, because
+   * only its tag authenticates the length.
+   * @throws EnvelopeError `wrong-size`, `authentication-failed`; ObjectChanged
    */
   verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void>;
-  /** Frees what is kept on disk. */
+  /** Frees disk space. */
   close(): void;
 }
 
-/** @throws EnvelopeError `partial-metadata`, `malformed-metadata`, `unencrypted`, `wrong-size`. */
+/** @throws EnvelopeError `partial-metadata`, `malformed-metadata`, `unencrypted`, `wrong-size` */
 export function describe(
   { unencryptedReads }: Pick<ProxyConfig, 'unencryptedReads'>,
   { name, versionId, access }: ObjectAddress,
@@ -168,14 +166,14 @@ export function describe(
   return { name, versionId, access, headers, etag: headers.etag ?? '', envelope, storedSize };
 }
 
-/** The object was replaced between two requests for it; reading it anew helps. */
+/** The object was replaced between two requests; reading it again helps. */
 export class ObjectChanged extends S3Error {
   constructor() {
     super('ServiceUnavailable', 503, 'The object changed while it was read. Please retry.');
   }
 }
 
-/** @throws EnvelopeError `wrong-size`, and what Manifests.load throws. */
+/** @throws EnvelopeError `wrong-size`; errors of Manifests.load */
 export async function loadLayout(
   manifests: Manifests,
   object: StoredObject,
@@ -198,7 +196,7 @@ function singleLayout(stored: number, format: EnvelopeFormat | undefined): Objec
   return { size, list: undefined };
 }
 
-/** @returns undefined where no stored body of that format has that length */
+/** @returns undefined if no stored body of that format has this length */
 const plaintextOf = (stored: number, format: EnvelopeFormat | undefined): number | undefined =>
   format === 2 ? plaintextOfSegments(stored) : plaintextSize(stored);
 
@@ -209,12 +207,12 @@ function listLayout(stored: number, list: VerifiedList): ObjectLayout {
   return { size, list };
 }
 
-/** Lists longer than this do not fit into a header, so there is no need to load them to show them. */
+/** Longer lists do not fit into a header, so they need not be loaded to be shown. */
 const showable = 20;
 
 /**
- * The plaintext size as far as headers tell it without a part list: in format 1 by the form
- * of the store's ETag, `…-<parts>`, for a multipart object with many parts.
+ * The plaintext size as far as headers tell without a part list. In format 1, a multipart object with many parts shows
+ * their number in the store's ETag, `…-<parts>`.
  */
 export function apparentSize({ envelope, storedSize: stored, etag }: StoredObject): number | undefined {
   if (envelope === undefined) return stored;
@@ -228,13 +226,12 @@ export function apparentSize({ envelope, storedSize: stored, etag }: StoredObjec
 const wrongSize = () =>
   new EnvelopeError('wrong-size', 'the length of the stored body is not what its metadata says');
 
-/** Query parameters that name the object's version. */
 export const versionQuery = ({ versionId }: ObjectAddress): [string, string][] =>
   versionId === undefined ? [] : [['versionId', versionId]];
 
 /**
- * Bytes of the stored object (default: all), if it is still the same.
- * @throws ObjectChanged, EnvelopeError `wrong-size` when the store answers other bytes, S3Error.
+ * Fetches bytes of the stored object (default: all), if it has not changed.
+ * @throws ObjectChanged, EnvelopeError `wrong-size` if the store answers other bytes, S3Error
  */
 export async function fetchStored(
   upstream: Upstream,
@@ -270,7 +267,7 @@ function checked(response: UpstreamResponse, bytes: number, range: ByteRange | u
   throw new EnvelopeError('wrong-size', 'the store answered other bytes than it was asked for');
 }
 
-/** Whether anything has to be opened for an answer: an MD5 is metadata, which every answer has. */
+/** Whether answering takes opening digests: an MD5 is metadata, which every answer includes. */
 export const asksForDigests = ({ envelope }: StoredObject, checksum: boolean): boolean =>
   envelope !== undefined &&
   (envelope.md5 !== undefined ||

@@ -21,7 +21,7 @@ export interface RewrapCall {
   readonly at: string;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  /** Called now and then with what was done so far. */
+  /** Called now and then with the current counts. */
   readonly onProgress: (counts: RewrapCounts) => void;
 }
 
@@ -29,25 +29,25 @@ export interface RewrapReport extends RewrapCounts {
   readonly bucket: string;
   readonly prefix: string;
   readonly dryRun: boolean;
-  /** What all keys are to be wrapped by. */
+  /** The key that is to wrap all data keys. */
   readonly target: NeededKey & { readonly mount: string };
-  /** Why keys went into records where headers were allowed, and how often. */
+  /** Reasons for which keys went into records although headers were allowed, with counts. */
   readonly recordedBecause: Readonly<Record<string, number>>;
-  /** What is needed to read all that was seen, after this run. */
+  /** Key versions needed to read everything seen, after this run. */
   readonly keyVersions: readonly KeyUse[];
   readonly faults: readonly Fault[];
   readonly faultCount: number;
   readonly faultsByReason: Readonly<Record<string, number>>;
-  /** Nothing that was seen needs anything but the target. */
+  /** Everything seen needs the target key only. */
   readonly complete: boolean;
-  /** What ended the run before it had seen everything. */
+  /** The error that ended the run early. */
   readonly endedBy: Error | undefined;
 }
 
 /**
- * Has the data keys of all objects, of all their versions, wrapped by the latest version of the transit key, or by another one.
- * No body is read or written. Nothing is kept between runs: what is done is seen from the store.
- * @throws SvcError where it cannot begin: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
+ * Wraps the data keys of all objects, in all versions, by the latest version of the transit key or by another key.
+ * Reads and writes no bodies. No state is kept between runs: the store itself shows what is done.
+ * @throws SvcError if the run cannot start: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
  */
 export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
   const place = placeOf(call.at, 'rewrap');
@@ -67,7 +67,7 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
       await rewrapAll({ call, place, settings, stores, target, faults, tally });
       complete = isComplete(target, tally, faults);
     } catch (error) {
-      // An interruption is no fault, and what was done before it is told
+      // an interruption is not a fault, and results so far are still reported
       if (!call.signal.aborted) endedBy = endOf(error, 'rewrap', host, place.bucket);
     }
     const { keyName, keyVersion } = target;
@@ -129,7 +129,9 @@ async function rewrapAll(run: Run): Promise<void> {
   await countUploads(run);
 }
 
-/** Another key is told to proxies after its objects have it: until then they have to find the old keys in the headers. */
+/**
+ * Proxies learn of another key only after its objects have it; until then they must find the old keys in the headers.
+ */
 async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean> {
   const { into, toKey, toMount, reservedPrefix, transitKey, transitMount } = settings;
   const moves = (toKey ?? transitKey) !== transitKey || (toMount ?? transitMount) !== transitMount;
@@ -159,7 +161,7 @@ async function* listed(
     yield page.filter(isOthers);
 }
 
-/** Their objects will need the version that was the latest when they were begun. */
+/** Objects of open uploads will need the key version that was the latest when the upload was created. */
 async function countUploads({ place, settings, stores, target, tally }: Run): Promise<void> {
   const { bucket, prefix } = place;
   for await (const ids of stores.state.openUploads(bucket))

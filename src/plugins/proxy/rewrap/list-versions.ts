@@ -3,22 +3,22 @@ import { keyDecoder, listObjects, pageLimit, type Retried, stands } from '../dec
 import { listingPage } from '../state/listings.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
-/** A version of an object, or the object where no versions are kept. */
+/** A version of an object, or the object itself if the bucket keeps no versions. */
 export interface ListedVersion {
   readonly key: string;
-  /** Undefined where the bucket keeps no versions. */
+  /** Undefined if the bucket keeps no versions. */
   readonly versionId: string | undefined;
   /** Stored bytes. */
   readonly stored: number;
-  /** Whether callers get it who name no version. */
+  /** Whether a request without version gets this one. */
   readonly latest: boolean;
 }
 
-/** For people. */
+/** Name of a version for people. */
 export const nameOf = ({ key, latest, versionId }: ListedVersion): string =>
   latest || versionId === undefined ? key : `${key}?versionId=${versionId}`;
 
-/** Pages of all versions, or of the objects where the bucket keeps none. @throws as the two listings do */
+/** Pages of all versions, or of objects if the bucket keeps no versions. @throws as the two listings do */
 export async function* listAll(
   upstream: Upstream,
   attempt: Retried,
@@ -40,8 +40,8 @@ const shape: EntryShape = {
 };
 
 /**
- * Pages of ListObjectVersions without delete markers, keys encoded, because XML cannot hold all of them.
- * @throws S3Error as the store has it; InternalError for a page that is none, or a listing that does not go on
+ * Pages of ListObjectVersions without delete markers, with encoded keys because XML cannot represent all keys.
+ * @throws S3Error of the store; InternalError for a malformed page, or a listing that does not advance
  */
 async function* listVersions(
   upstream: Upstream,

@@ -14,7 +14,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 import type { RewrapSettings } from './settings.ts';
 import type { TransitPair } from './target-keys.ts';
 
-/** The object store, the helper objects in it, and the key server. */
+/** The object store, its helper objects and the key server. */
 export interface RewrapStores {
   readonly upstream: Upstream;
   readonly state: UpstreamStateStore;
@@ -27,7 +27,7 @@ export interface RewrapStores {
 
 const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
 
-/** @throws SvcError where certificates or tokens cannot be had */
+/** @throws SvcError for certificates or tokens that cannot be read */
 export function openStores(
   settings: RewrapSettings,
   env: Readonly<Record<string, string | undefined>>,

@@ -9,7 +9,7 @@ const counted = (count: number, what: string): string =>
 export const rewrapProgressLine = ({ listed, seen, copied, recorded }: RewrapCounts): string =>
   `${number(seen)} of ${number(listed)} objects listed so far, ${number(copied + recorded)} wrapped again`;
 
-/** For people: what could not be wrapped, what was done, what is needed now, and whether that is all. */
+/** Lines for people: failures, results, needed key versions, and whether everything is done. */
 export function rewrapReportLines(report: RewrapReport): readonly string[] {
   const { faults, faultCount, recordedBecause, keyVersions } = report;
   const more = faultCount - faults.length;

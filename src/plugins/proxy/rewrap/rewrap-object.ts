@@ -21,43 +21,43 @@ import {
 import { oldestOf, recordedKeys, type StoredKeys, storedKeys, wrapAll } from './stored-keys.ts';
 import type { TargetKeys } from './target-keys.ts';
 
-/** What the work on one object takes. */
+/** Dependencies and options for rewrapping one object. */
 export interface RewrapTools {
   readonly bucket: string;
   readonly upstream: Upstream;
   readonly manifests: Pick<Manifests, 'find'>;
   readonly records: RewrapRecords;
   readonly target: TargetKeys;
-  /** False: keys go into records only. */
+  /** False: new keys go into records only. */
   readonly intoHeaders: boolean;
-  /** Keys that a record has already go into the headers too, where they can. */
+  /** Keys that are already in a record are moved into the headers if possible. */
   readonly outOfRecords: boolean;
   readonly dryRun: boolean;
 }
 
-/** The version of a transit key without which an object cannot be read. */
+/** A transit key and the version without which an object cannot be read. */
 export interface NeededKey {
   readonly keyName: string;
-  /** Its oldest version that one of the object's keys needs. */
+  /** The oldest version that any of the object's keys needs. */
   readonly keyVersion: number;
 }
 
 export type Rewrapped =
   | { readonly as: 'gone' | 'unencrypted' }
   | {
-      /** `pending`: a dry run has found that it is to be done. */
+      /** `pending`: found by a dry run to need rewrapping. */
       readonly as: 'current' | 'copied' | 'recorded' | 'pending';
       readonly needs: NeededKey;
-      /** Why the keys stand in a record and not in the headers. */
+      /** Why the keys are in a record and not in the headers. */
       readonly because?: string;
     };
 
-/** Writers who are as fast as this would keep a run from ever ending. */
+/** Objects that are replaced more often than this would keep a run from ever ending. */
 const mostAttempts = 8;
 
 /**
- * Has the keys of one object, or of one version, wrapped by the target. What is so already is left alone, so that a run can begin
- * anew at any time.
+ * Wraps the keys of one object or version by the target key. Keys that already are stay unchanged, so a run can start
+ * over at any time.
  * @throws EnvelopeError, VaultError, S3Error
  */
 export async function rewrapObject(
@@ -154,7 +154,7 @@ async function write(
   return { as: 'recorded', needs, because: headers };
 }
 
-/** The headers with the new keys, or why they cannot be set. */
+/** The headers with the new keys, or the reason why they cannot be set. */
 async function headersFor(
   { upstream, intoHeaders, target }: RewrapTools,
   name: ObjectName,
@@ -193,11 +193,11 @@ async function wrappedKeys(
   return again && { form: 'inline', list: again };
 }
 
-/** Calls it up to four times, with the count of the call. */
+/** Tries up to four times; `attempt` gets the number of the attempt. */
 export const again = <T>(attempt: (count: number) => Promise<T>, signal: AbortSignal): Promise<T> =>
   retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
 
-/** Whether asking again may help: a part list has just moved, or the store stumbled. */
+/** A retry helps if a part list has just moved, or if the store failed. */
 const mayHelp = (error: unknown): boolean =>
   (error instanceof S3Error && error.status >= 500) ||
   (error as { reason?: unknown }).reason === 'manifest-missing';

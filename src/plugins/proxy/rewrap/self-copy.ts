@@ -22,7 +22,9 @@ const maxCopyBytes = 5 * 1024 ** 3;
 const answerLimit = 256 * 1024;
 const archived = new Set(['GLACIER', 'DEEP_ARCHIVE']);
 
-/** What HEAD tells of an object that a copy onto itself could lose; undefined where there is nothing. */
+/**
+ * Names a property in the HEAD response that a copy of an object onto itself could lose; undefined if there is none.
+ */
 export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
   const storageClass = String(headers['x-amz-storage-class'] ?? '');
   const reasons: readonly (readonly [boolean, string])[] = [
@@ -35,13 +37,13 @@ export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
   return reasons.find(([applies]) => applies)?.[1];
 }
 
-/** Empty where the store does not say. */
+/** Empty if the store does not tell. */
 const idOf = (element: XmlElement | undefined): string => (element && childText(element, 'ID')) ?? '';
 
-/** What stores say that know no ACL, or whose buckets have none. */
+/** Errors of stores without ACLs, or whose buckets have none. */
 const withoutAcl = new Set(['NotImplemented', 'AccessControlListNotSupported', 'MethodNotAllowed']);
 
-/** Whether the ACL of an object is the one that any copy gets; false too where it cannot be seen. */
+/** Whether an object has the default ACL, which any copy gets; false also if the ACL cannot be read. */
 export async function hasPlainAcl(
   upstream: Upstream,
   name: ObjectName,
@@ -63,9 +65,9 @@ export async function hasPlainAcl(
 }
 
 /**
- * The part list with other wrapped keys: seal key and id stay, what is sealed with them is sealed anew. In format 2 nothing but
- * the wrapped DEK changes.
- * @returns undefined where that cannot be done, because a later version has written a checksum
+ * The part list with new wrapped keys. Seal key and id stay; what the seal covers is sealed anew. In format 2 only the
+ * wrapped DEK changes.
+ * @returns undefined if that is impossible because a later version has written a checksum
  */
 export function relistParts(
   list: StoredPartList,
@@ -86,7 +88,7 @@ export function relistParts(
 
 export interface SelfCopy {
   readonly name: ObjectName;
-  /** Of the HEAD on which the copy depends. */
+  /** Headers of the HEAD that the copy is conditional on. */
   readonly headers: IncomingHttpHeaders;
   readonly envelope: Envelope;
   readonly keys: WrappedKeys;
@@ -94,7 +96,7 @@ export interface SelfCopy {
   readonly keyVersion: number;
 }
 
-/** Headers of the object with its new keys; undefined where they do not fit. */
+/** The object's headers with its new keys; undefined if they do not fit. */
 export function rewrappedHeaders(copy: SelfCopy): Record<string, string> | undefined {
   const { headers, envelope, keys, keyName, keyVersion } = copy;
   const kept = Object.entries(headers).filter(([name]) => isKept(name)) as [string, string][];
@@ -102,7 +104,10 @@ export function rewrappedHeaders(copy: SelfCopy): Record<string, string> | undef
   return userMetadataSize(all) <= maxUserMetadata ? all : undefined;
 }
 
-/** Of what HEAD answers, what a copy takes in the same words. Others' `x-amz-meta-svc-…` are metadata like any. */
+/**
+ * HEAD headers that a copy request takes unchanged. `x-amz-meta-svc-…` headers that are not of the envelope are
+ * ordinary metadata.
+ */
 const isKept = (name: string): boolean =>
   descriptionHeaders.includes(name) ||
   /^x-amz-(meta-.*|storage-class|website-redirect-location|server-side-encryption(-aws-kms-key-id|-bucket-key-enabled|-context)?)$/.test(
@@ -110,9 +115,9 @@ const isKept = (name: string): boolean =>
   );
 
 /**
- * The store copies the body; both ends are still the object that `headers` are of, or nothing happens.
- * @returns false where it is another one by now
- * @throws S3Error as the store refuses; InternalError where it named no ETag
+ * Has the store copy the body. The copy is conditional on source and destination still being the object of `headers`.
+ * @returns false if the object was replaced
+ * @throws S3Error of the store; InternalError if it named no ETag
  */
 export async function copyOntoItself(
   upstream: Upstream,
@@ -120,7 +125,7 @@ export async function copyOntoItself(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // stores take an empty condition for none
+  // stores ignore an empty condition
   if (!etag) throw s3Error('InternalError', 'The object store names no ETag that the copy could depend on.');
   const response = await upstream.send({
     method: 'PUT',
@@ -149,8 +154,8 @@ const changed = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'No
 const noSuchEtag = '"00000000000000000000000000000000"';
 
 /**
- * Whether the store holds a copy to a condition on what it replaces. Those that do not would lose what somebody has written
- * between their reading and their writing.
+ * Whether the store enforces conditions on what a copy replaces. A store that does not would lose what somebody writes
+ * between our read and our write.
  */
 export async function keepsConditions(
   upstream: Upstream,

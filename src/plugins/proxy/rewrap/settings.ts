@@ -12,7 +12,7 @@ import { proxySettings } from '../settings.ts';
 const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = proxySettings;
 const mount = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
 
-/** Flags and variables of `svc proxy rewrap`; store and key server are said as to the proxy. */
+/** Flags and variables of `svc proxy rewrap`; those shared with the proxy have the same names and meaning. */
 export const rewrapSettings = {
   upstream,
   region,

@@ -11,12 +11,12 @@ import { type RewrapRecord, recordId, slotOf } from '../../../core/envelope/rewr
 import type { Manifests } from '../multipart/manifest-store.ts';
 import type { TargetKeys, WrappedItem } from './target-keys.ts';
 
-/** All keys of an object as they stand with it. */
+/** All wrapped keys stored with an object. */
 export interface StoredKeys {
   readonly list: StoredPartList | undefined;
-  /** That of the object, or the seal key and those of the parts. */
+  /** The DEK of the object, or the seal key followed by the part DEKs. */
   readonly items: readonly [WrappedItem, ...WrappedItem[]];
-  /** Of their record. */
+  /** Id of the record that may replace them. */
   readonly id: string;
 }
 
@@ -45,10 +45,10 @@ export async function storedKeys(
   return { list, items: [seal, ...parts], id: list.manifest };
 }
 
-/** The oldest version that one of them needs. */
+/** The oldest key version that any of them needs. */
 export const oldestOf = (wrapped: readonly string[]): number => Math.min(...wrapped.map(versionOfWrapped));
 
-/** As the record has them; undefined where it does not have all of them. */
+/** The keys as recorded; undefined if the record does not have all of them. */
 export function recordedKeys(
   record: RewrapRecord | undefined,
   { items }: StoredKeys,
@@ -58,13 +58,13 @@ export function recordedKeys(
   return found.every((item): item is WrappedItem => item.wrapped !== undefined) ? found : undefined;
 }
 
-/** Keys that are in the clear at a time. */
+/** Number of keys in the clear at a time. */
 const window = 64;
 
 /**
- * Wraps all of them for where they are, a few at a time.
- * @returns by slot
- * @throws EnvelopeError `manifest-forged` for a part list that was changed; what `TargetKeys.open` throws
+ * Wraps all keys anew for their places, a few at a time.
+ * @returns wrapped keys by slot
+ * @throws EnvelopeError `manifest-forged` for a modified part list; errors of `TargetKeys.open`
  */
 export async function wrapAll(
   target: TargetKeys,
@@ -93,7 +93,7 @@ export async function wrapAll(
   return wrapped;
 }
 
-/** @param key as `seal` of the list unwraps */
+/** @param key the list's `seal`, unwrapped */
 function verifyUnder(key: Buffer, list: StoredPartList): void {
   if (list.format !== 2) return verifySeal(key, list);
   const sealKey = sealKeyOf(key, list.manifest);

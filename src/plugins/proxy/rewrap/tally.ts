@@ -1,37 +1,37 @@
 import type { NeededKey, Rewrapped } from './rewrap-object.ts';
 
-/** What a run has seen and done. An object of which versions are kept counts once for each. */
+/** Counts of a run. In a bucket with versioning, each version counts. */
 export interface RewrapCounts {
-  /** Objects, or versions, that the store has listed; helper objects left out. */
+  /** Objects or versions listed by the store, without helper objects. */
   listed: number;
-  /** Looked at, whatever came of it. */
+  /** Examined, whatever the result. */
   seen: number;
-  /** Under the target before this run. */
+  /** Already wrapped by the target. */
   current: number;
-  /** Whose headers hold the new keys now. */
+  /** Rewrapped into their headers. */
   copied: number;
-  /** Of which a record beside them holds the new keys now. */
+  /** Rewrapped into a record. */
   recorded: number;
-  /** What a dry run leaves to be done. */
+  /** To be rewrapped, found by a dry run. */
   pending: number;
   unencrypted: number;
   /** Deleted after they were listed. */
   gone: number;
 }
 
-/** A version of a transit key, and how much cannot be read without it. */
+/** A transit key version, and how much cannot be read without it. */
 export interface KeyUse extends NeededKey {
   readonly objects: number;
   /** Versions that are not the latest of their object. */
   readonly olderVersions: number;
-  /** Uploads in parts that are under way. */
+  /** Open multipart uploads. */
   readonly uploads: number;
 }
 
-/** Anyone who can write to the bucket chooses these names. */
+/** Bounded because anyone who can write to the bucket chooses the names. */
 const mostUses = 1_000;
 
-/** Counts by key name and version, and why keys went into records. */
+/** Counts key uses by name and version, and reasons why keys went into records. */
 export class RewrapTally {
   readonly counts: RewrapCounts = {
     ...{ listed: 0, seen: 0, current: 0, copied: 0, recorded: 0, pending: 0, unencrypted: 0, gone: 0 },
@@ -55,7 +55,7 @@ export class RewrapTally {
     this.#uses.set(id, { ...use, [what]: use[what] + 1 });
   }
 
-  /** By name and version. */
+  /** In order of name and version. */
   get uses(): readonly KeyUse[] {
     const order = (one: KeyUse, other: KeyUse) =>
       one.keyName === other.keyName

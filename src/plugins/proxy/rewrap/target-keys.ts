@@ -16,13 +16,13 @@ export interface WrappedItem {
   readonly purpose: KeyPurpose;
 }
 
-/** Keys as they are wrapped, and as they are to be. */
+/** Access to keys as they are wrapped now, and wrapping by the target. */
 export interface TargetKeys {
   readonly keyName: string;
-  /** The version that wraps now. */
+  /** The target's latest version. */
   readonly keyVersion: number;
   /**
-   * Hands the keys to `use` in the clear, and zeroes them.
+   * Passes the keys to `use` in the clear, and zeroes them afterwards.
    * @throws EnvelopeError `foreign-key`; VaultError
    */
   open<T>(
@@ -32,7 +32,7 @@ export interface TargetKeys {
     use: (keys: readonly Buffer[]) => T | Promise<T>,
     signal: AbortSignal,
   ): Promise<T>;
-  /** Wraps them for the same place. */
+  /** Wraps keys for their present place. */
   wrap(
     name: ObjectName,
     binding: BindingMode,
@@ -40,8 +40,8 @@ export interface TargetKeys {
     signal: AbortSignal,
   ): Promise<WrappedKey[]>;
   /**
-   * Whether all of them are wrapped by this key in this version or a later one. Those of a record are tried out: an earlier run
-   * may have brought them to a key of the same name at another mount.
+   * Whether all keys are wrapped by the target in this version or a later one. Recorded keys are tested by unwrapping:
+   * an earlier run may have moved them to a key of the same name at another mount.
    */
   isCurrent(
     name: ObjectName,
@@ -54,12 +54,12 @@ export interface TargetKeys {
 export interface TransitPair {
   readonly from: Transit;
   readonly to: Transit;
-  /** The names of both do not tell them apart: only their mounts differ. */
+  /** Both keys have the same name; only their mounts differ. */
   readonly alike: boolean;
 }
 
 /**
- * Tries out that the target wraps, and unwraps what it has wrapped, before anything depends on it.
+ * Tests that the target wraps, and unwraps the result, before anything depends on it.
  * @throws VaultError; SvcError REWRAP_TARGET
  */
 export async function openTarget(
@@ -110,7 +110,7 @@ export async function openTarget(
 
 type Asked = Parameters<DataKeys['unwrap']>;
 
-/** A record may have brought the keys to the other one before. @throws what the first says, where neither unwraps */
+/** A record may already be wrapped by the other key. @throws the first key's error if neither unwraps */
 async function unwrapByEither([first, second]: readonly DataKeys[], ...asked: Asked): Promise<Buffer[]> {
   try {
     return await (first as DataKeys).unwrap(...asked);
@@ -123,7 +123,7 @@ async function unwrapByEither([first, second]: readonly DataKeys[], ...asked: As
   }
 }
 
-/** @returns the version that wraps */
+/** @returns the version that wraps now */
 async function tryOut(transit: Transit, signal: AbortSignal): Promise<number> {
   const key = randomFillSync(Buffer.from(new ArrayBuffer(dekBytes)));
   const associatedData = '["svc",1,null,"","probe"]';

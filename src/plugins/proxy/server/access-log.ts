@@ -2,21 +2,21 @@ import { createHmac } from 'node:crypto';
 import type { S3Request } from '../../../core/s3/request.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 
-/** One request, once it is over. */
+/** One finished request. */
 export interface ServedRequest {
   readonly id: string;
-  /** Undefined where the request was refused before it was known what it is about. */
+  /** Undefined if the request was refused before it was parsed. */
   readonly request: S3Request | undefined;
   readonly operation: string;
   /** Access key id; undefined: not authenticated. */
   readonly caller: string | undefined;
   readonly status: number;
-  /** Of the S3 error that it was answered with. */
+  /** Code of the S3 error in the answer. */
   readonly code: string | undefined;
-  /** Bytes of the body as they came, and of the answer's as they left. */
+  /** Body bytes received and sent. */
   readonly received: number;
   readonly sent: number;
-  /** Version of the transit key that its object's keys are wrapped by. */
+  /** Version of the transit key that wraps the object's keys. */
   readonly keyVersion: number | undefined;
   readonly milliseconds: number;
 }
@@ -26,11 +26,11 @@ export type AccessLog = (served: ServedRequest) => void;
 export interface AccessLogConfig {
   /** Object keys as they are, or as an HMAC of bucket and key. */
   readonly keys: 'plain' | 'hashed';
-  /** Of the HMAC. */
+  /** Key of the HMAC. */
   readonly secret: string | undefined;
 }
 
-/** Writes a line for each request. */
+/** Writes one line for each request. */
 export function createAccessLog({ keys, secret = '' }: AccessLogConfig, log: Logger): AccessLog {
   const named = keys === 'plain' ? plainName : hashedName(secret);
   return ({ id, request, operation, caller, milliseconds, ...outcome }) =>
@@ -45,7 +45,7 @@ type Named = Pick<S3Request, 'bucket' | 'key'>;
 
 const plainName = ({ bucket, key }: Named) => ({ bucket, ...(key !== '' && { key }) });
 
-/** The bucket is in it, so that equal keys of two buckets do not look equal. 128 bits. */
+/** Includes the bucket, so that equal keys in two buckets do not look equal. 128 bits. */
 const hashedName =
   (secret: string) =>
   ({ bucket, key }: Named) => ({

@@ -1,19 +1,21 @@
 import { release } from '../../../../runtime/memory.ts';
 
-/** Smaller chunks are copied together: a store may send a body byte by byte, and each chunk costs as much as hundreds. */
+/**
+ * Smaller chunks are merged: a store may send a body byte by byte, and each chunk has an overhead of hundreds of bytes.
+ */
 const looseFrom = 16 * 1024;
 const blockBytes = 64 * 1024;
-/** Of the copied chunks: a body that comes in more than one of them is seldom much smaller. */
+/** For merged chunks; a body that arrives in several chunks is rarely much smaller. */
 const smallestBlock = 4 * 1024;
 
-/** Chunks that wait, in order. */
+/** A queue of chunks. */
 export class HeldChunks {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #block: Buffer | undefined;
   #filled = 0;
 
-  /** Takes `chunk`, to keep `wanted`, which is all or a part of it. */
+  /** Takes ownership of `chunk` and keeps `wanted`, all or a part of it. */
   add(chunk: Buffer, wanted: Buffer): void {
     this.#bytes += wanted.length;
     if (wanted.length >= looseFrom && wanted.length === chunk.length) {
@@ -25,7 +27,7 @@ export class HeldChunks {
     release(chunk);
   }
 
-  /** The first one, now its caller's, where at least `left` bytes stay without it. */
+  /** Hands the first chunk to the caller if at least `left` bytes remain after it. */
   shift(left = 0): Buffer | undefined {
     if (this.#chunks.length === 0 && left === 0) this.#seal();
     const [first] = this.#chunks;
@@ -35,7 +37,7 @@ export class HeldChunks {
     return first;
   }
 
-  /** Gives everything back; safe at any time. */
+  /** Releases everything; safe at any time. */
   discard(): void {
     this.#seal();
     for (const chunk of this.#chunks) release(chunk);
@@ -64,6 +66,6 @@ export class HeldChunks {
   }
 }
 
-/** The first `length` bytes in memory of their own size. */
+/** The first `length` bytes in a buffer of exactly that size. */
 const shrunk = (block: Buffer, length: number): Buffer =>
   Buffer.from((block.buffer as ArrayBuffer).transfer(length));

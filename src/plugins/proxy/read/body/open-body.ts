@@ -19,7 +19,7 @@ import {
 import { type Spool, type SpoolFile, SpoolUnavailable } from './spool.ts';
 import type { Hold, VerifyBudget } from './verify-budget.ts';
 
-/** After this wait for memory, in milliseconds, a body is verified on disk instead. */
+/** Milliseconds to wait for memory before a body is verified on disk instead. */
 const patience = 2_000;
 
 export interface ReadTools {
@@ -28,7 +28,7 @@ export interface ReadTools {
   readonly spool: Spool;
 }
 
-/** A slice of one stored body, which `reader` stands at the beginning of. */
+/** A slice of one stored body; `reader` is at its beginning. */
 export interface BodyRequest {
   readonly reader: ResponseBody;
   readonly body: SealedBody;
@@ -36,10 +36,7 @@ export interface BodyRequest {
   readonly takeKey: TakeKey;
 }
 
-/**
- * Decrypts a body in memory when it is small, else while it streams, or under
- * `--strict` through the disk.
- */
+/** Decrypts a small body in memory, and a larger one while it streams or, under `--strict`, through the disk. */
 export async function* openBody(
   tools: ReadTools,
   request: BodyRequest,
@@ -62,7 +59,7 @@ async function* smallBody(
   yield* verified(reader, body, slice, takeKey, held);
 }
 
-/** Memory, or a file where memory is long in coming. @throws S3Error SlowDown when neither can be had. */
+/** Memory, or a file if memory takes too long to get. @throws S3Error SlowDown if neither is available */
 async function memoryOrFile(
   { budget, spool }: ReadTools,
   { body, slice }: BodyRequest,
@@ -78,7 +75,7 @@ async function memoryOrFile(
   return late;
 }
 
-/** @throws what spooling throws; a disk that fills up on the way answers SlowDown. */
+/** @throws errors of spooling; SlowDown if the disk fills up */
 async function* throughDisk(file: SpoolFile, request: BodyRequest): AsyncGenerator<Buffer, void> {
   const { reader, body, slice, takeKey } = request;
   let dek: Buffer | undefined;
@@ -105,7 +102,7 @@ async function optionalFile(spool: Spool, bytes: number): Promise<SpoolFile | un
   }
 }
 
-/** @throws S3Error SlowDown when it does not fit. */
+/** @throws S3Error SlowDown if the file does not fit */
 export async function strictFile(spool: Spool, bytes: number): Promise<SpoolFile> {
   const file = await optionalFile(spool, bytes);
   if (file === undefined) throw noRoom(undefined);
@@ -115,7 +112,7 @@ export async function strictFile(spool: Spool, bytes: number): Promise<SpoolFile
 export const noRoom = (cause: unknown) =>
   s3Error('SlowDown', 'There is no room on disk to verify the object before it is given out.', { cause });
 
-/** Decrypts a body into memory and gives its slice out after it was verified. Ends the hold. */
+/** Decrypts a body into memory, verifies it and yields its slice. Ends the hold. */
 async function* verified(
   reader: ResponseBody,
   body: SealedBody,
@@ -141,10 +138,10 @@ async function* verified(
   }
 }
 
-/** What holding that much plaintext takes of the budget: a tenth more for what lies around the chunks. */
+/** Budget for holding that much plaintext, plus a tenth for chunk overhead. */
 const chargeFor = (bytes: number): number => Math.ceil(bytes * 1.1);
 
-/** Plaintext that waits for its verification, within a hold on the budget. */
+/** Plaintext that waits for verification, charged to a hold. */
 class HeldPlaintext {
   readonly #hold: Hold;
   readonly #chunks = new HeldChunks();
@@ -153,12 +150,12 @@ class HeldPlaintext {
     this.#hold = hold;
   }
 
-  /** @param wanted the part of `chunk` that is to be given out */
+  /** @param wanted the part of `chunk` to yield later */
   add(chunk: Buffer, wanted: Buffer): void {
     this.#chunks.add(chunk, wanted);
   }
 
-  /** What was added, in order; a chunk's memory is given back when the next one is asked for. */
+  /** Yields what was added, in order; a chunk's memory is returned when the next one is requested. */
   *drain(): Generator<Buffer, void> {
     for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift()) {
       const { length } = chunk;
@@ -168,20 +165,19 @@ class HeldPlaintext {
     }
   }
 
-  /** Gives everything back; safe at any time. */
+  /** Releases everything; safe at any time. */
   discard(): void {
     this.#chunks.discard();
     this.#hold.releaseAll();
   }
 }
 
-/** The end of what is wanted that stays here until the whole body has been verified. */
+/** Bytes at the end of a slice that stay here until the whole body has been verified. */
 export const heldBack = 64 * 1024;
 
 /**
- * Decrypts a body while it arrives. Bytes leave before they are verified, all
- * but the last 64 KiB of the slice; these only after the tag was found right,
- * so that a reader never gets a whole slice that was tampered with.
+ * Decrypts a body while it arrives. Bytes are yielded unverified, except for the last 64 KiB of the slice, which wait
+ * for the tag, so that a reader never gets a complete slice of a tampered body.
  */
 export async function* streamed(
   reader: ResponseBody,
@@ -207,11 +203,11 @@ export async function* streamed(
   }
 }
 
-/** Keeps the newest `heldBack` bytes. */
+/** Holds back the last `heldBack` bytes. */
 class HeldTail {
   readonly #chunks = new HeldChunks();
 
-  /** @param wanted the part of `chunk` that is to be given out */
+  /** @param wanted the part of `chunk` to yield */
   *push(chunk: Buffer, wanted: Buffer): Generator<Buffer, void> {
     this.#chunks.add(chunk, wanted);
     yield* this.#leaving(heldBack);

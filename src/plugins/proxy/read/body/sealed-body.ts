@@ -14,11 +14,11 @@ import type { DataKeys } from '../../data-keys.ts';
 import type { StoredObject } from '../stored-object.ts';
 import type { SpooledBody, SpoolFile } from './spool.ts';
 
-/** One stored body: an object in one piece, or one part. */
+/** One stored body: an object in one piece or a part. */
 export interface SealedBody {
   /** Plaintext bytes. */
   readonly size: number;
-  /** The nonce that the part list names; the stored one must be the same. */
+  /** The nonce in the part list, which the stored one must match. */
   readonly nonce: Buffer | undefined;
 }
 
@@ -27,16 +27,16 @@ export const sealedPart = ({ size, nonce }: PartEntry): SealedBody => ({
   nonce: Buffer.from(nonce, 'base64'),
 });
 
-/** What is wanted of a body's plaintext. */
+/** A slice of a body's plaintext. */
 export interface BodySlice {
   readonly skip: number;
   readonly take: number;
 }
 
-/** Gives the DEK of a body once; whoever takes it zeroes it. */
+/** Hands out the DEK of a body once; the caller zeroes it. */
 export type TakeKey = () => Promise<Buffer>;
 
-/** @throws EnvelopeError `wrong-size` or `authentication-failed` for a nonce other than the part list's. */
+/** @throws EnvelopeError `wrong-size`, or `authentication-failed` if the nonce differs from the part list's */
 export async function readNonce(reader: ResponseBody, body: SealedBody): Promise<Buffer> {
   const nonce = await reader.exact(nonceBytes);
   if (nonce === undefined) throw cut();
@@ -44,7 +44,7 @@ export async function readNonce(reader: ResponseBody, body: SealedBody): Promise
   throw new EnvelopeError('authentication-failed', 'a part does not begin with the nonce of its part list');
 }
 
-/** Reads the nonce and sets the cipher up, which the caller discards; the DEK is gone when this returns. */
+/** Reads the nonce and sets up the cipher, which the caller discards. The DEK is zeroed on return. */
 export async function openSealed(
   reader: ResponseBody,
   body: SealedBody,
@@ -59,7 +59,10 @@ export async function openSealed(
   }
 }
 
-/** The next `size` bytes as they are stored, chunk by chunk; each is good until the next is asked for. @throws EnvelopeError `wrong-size` when they end before their time. */
+/**
+ * The next `size` stored bytes, chunk by chunk; a chunk is valid until the next is requested. @throws EnvelopeError
+ * `wrong-size` for a body that ends early
+ */
 export async function* ciphertext(reader: ResponseBody, size: number): AsyncGenerator<Buffer, void> {
   for (let missing = size; missing > 0; ) {
     const chunk = await reader.next(missing);
@@ -71,8 +74,8 @@ export async function* ciphertext(reader: ResponseBody, size: number): AsyncGene
 }
 
 /**
- * The next `size` bytes decrypted, which are not authentic before `verifyTag`. The caller owns the chunks.
- * @throws EnvelopeError `wrong-size` when they end before their time.
+ * Decrypts the next `size` bytes, which are not authentic before `verifyTag`. The caller owns the chunks.
+ * @throws EnvelopeError `wrong-size` for a body that ends early
  */
 export async function* plaintext(
   reader: ResponseBody,
@@ -95,7 +98,7 @@ export async function verifyTag(reader: ResponseBody, decryption: Decryption): P
   decryption.verify(tag);
 }
 
-/** Appends a body's ciphertext to the file and verifies it on the way. */
+/** Appends a body's ciphertext to the file while verifying it. */
 export async function spoolBody(
   reader: ResponseBody,
   body: SealedBody,
@@ -150,7 +153,7 @@ function startAt(dek: Buffer, nonce: Buffer, offset: number) {
   }
 }
 
-/** The part of `chunk`, which begins at `offset` of the body's plaintext, that lies in the slice. */
+/** The part of `chunk` that lies in the slice; `chunk` begins at `offset` of the body's plaintext. */
 export function within(chunk: Buffer, offset: number, { skip, take }: BodySlice): Buffer {
   const from = Math.min(Math.max(skip - offset, 0), chunk.length);
   const to = Math.min(Math.max(skip + take - offset, from), chunk.length);

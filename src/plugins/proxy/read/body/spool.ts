@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Fills the file; `signal` is aborted when nobody waits for it any more. */
+/** Fills the file; `signal` is aborted when no reader waits for it any more. */
 export type FillSpool = (file: SpoolFile, signal: AbortSignal) => Promise<SpooledBody>;
 
 /** A spooled body that stays on disk until `release`. */
@@ -14,9 +14,9 @@ export interface SpoolLease {
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** Bound on the bytes on disk, which others may share. */
+  /** Bound on bytes on disk, possibly shared with other spools. */
   readonly space: SpoolSpace;
-  /** How long a body stays after its last use. Milliseconds. */
+  /** Milliseconds that a body stays after its last use. */
   readonly life?: number;
 }
 
@@ -25,20 +25,19 @@ interface Entry {
   readonly filled: Promise<SpooledBody>;
   readonly stop: AbortController;
   users: number;
-  /** Set once the fill has succeeded. */
   body: SpooledBody | undefined;
   expiry: NodeJS.Timeout | undefined;
 }
 
 const defaultLife = 60_000;
-/** Each holds a file descriptor. */
+/** Each body holds a file descriptor. */
 const mostBodies = 256;
 
-/** Verified ciphertext on disk, fetched once for all who read slices of the same stored body. */
+/** Verified ciphertext on disk, fetched once for all readers of slices of the same stored body. */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #space: SpoolSpace;
-  /** In order of last use. */
+  /** In order of last use, the oldest first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(options: SpoolOptions) {
@@ -51,7 +50,7 @@ export class Spool {
     return this.#space.used;
   }
 
-  /** A file for one reader alone. @throws SpoolUnavailable */
+  /** A file for a single reader. @throws SpoolUnavailable */
   async file(bytes: number): Promise<SpoolFile> {
     const space = this.#space.reserve(bytes);
     if (space === undefined) throw new SpoolUnavailable(`spool: no room for ${bytes} bytes`);
@@ -59,8 +58,8 @@ export class Spool {
   }
 
   /**
-   * The spooled body called `id`, filled by the first who asks. Waits until it is whole and verified.
-   * @throws SpoolUnavailable, and what `fill` throws, to everybody who waits.
+   * Leases the spooled body `id`, filled by the first caller. Resolves once it is complete and verified.
+   * @throws SpoolUnavailable and errors of `fill`, to every waiting caller
    */
   async lease(id: string, bytes: number, fill: FillSpool, signal: AbortSignal): Promise<SpoolLease> {
     const entry = this.#entries.get(id) ?? this.#add(id, bytes, fill);
@@ -74,7 +73,7 @@ export class Spool {
     }
   }
 
-  /** The body called `id` where it lies whole and verified on disk; valid until something is awaited. */
+  /** The body `id` if it is complete and verified on disk; use it before the next await. */
   find(id: string): SpooledBody | undefined {
     return this.#entries.get(id)?.body;
   }
@@ -138,7 +137,7 @@ export class Spool {
     return idle && this.#drop(idle);
   }
 
-  /** The file goes once nobody reads it any more. */
+  /** Closes the file once nobody reads it any more. */
   async #drop(entry: Entry): Promise<void> {
     this.#forget(entry);
     clearTimeout(entry.expiry);
@@ -168,26 +167,26 @@ function once(action: () => void): () => void {
   };
 }
 
-/** A body whose ciphertext lies on disk and was found authentic. */
+/** Ciphertext of a body on disk that was found authentic. */
 export interface SpooledBody {
   readonly file: SpoolFile;
   readonly nonce: Buffer;
-  /** Plaintext bytes, which the tag vouches for. */
+  /** Plaintext bytes, authenticated by the tag. */
   readonly size: number;
-  /** Where it begins in the file, default 0. */
+  /** Offset in the file; default 0. */
   readonly start?: number;
 }
 
-/** Bytes on disk that may be given up for others. */
+/** An owner of disk space that can evict idle files. */
 export interface Evictable {
-  /** @returns when its room on disk is free; undefined where nothing is left to evict. */
+  /** @returns a promise that settles when the space is free; undefined if nothing is left to evict */
   evictOne(): Promise<void> | undefined;
 }
 
-/** A stretch of the disk bound; given back once. */
+/** A reservation of disk space; release it once. */
 export interface Space {
   release(): void;
-  /** Gives up what is idle where the disk is full before the bound is reached. @returns false when nothing is left to evict */
+  /** Evicts idle files if the disk is full before the bound is reached. @returns false if nothing is left to evict */
   makeRoom(): Promise<boolean>;
 }
 
@@ -209,7 +208,7 @@ export class SpoolSpace {
     this.#idle = idle;
   }
 
-  /** @returns undefined when `bytes` cannot be had even after giving up what is idle. */
+  /** @returns undefined if `bytes` are not available even after evicting everything idle */
   reserve(bytes: number): Space | undefined {
     if (bytes > this.#limit) return undefined;
     while (this.#used + bytes > this.#limit) if (this.#idle?.evictOne() === undefined) return undefined;
@@ -231,7 +230,7 @@ export class SpoolSpace {
   }
 }
 
-/** The disk cannot take the ciphertext; the caller chooses another way. */
+/** The disk cannot take the ciphertext; the caller falls back to something else. */
 export class SpoolUnavailable extends Error {
   override readonly name = 'SpoolUnavailable';
 }
@@ -247,7 +246,7 @@ const unavailableCodes = new Set([
   'ENFILE',
 ]);
 
-/** Ciphertext on disk in a file without a name. */
+/** Ciphertext on disk in an unlinked file. */
 export class SpoolFile {
   readonly #handle: FileHandle;
   readonly #space: Space;
@@ -259,7 +258,7 @@ export class SpoolFile {
     this.#space = space;
   }
 
-  /** Takes charge of `space`. @throws SpoolUnavailable */
+  /** Takes ownership of `space`. @throws SpoolUnavailable */
   static async create(folder: string, space: Space): Promise<SpoolFile> {
     try {
       return new SpoolFile(await openUnnamed(folder), space);
@@ -274,7 +273,7 @@ export class SpoolFile {
     return this.#length;
   }
 
-  /** @throws SpoolUnavailable when the disk is full. */
+  /** @throws SpoolUnavailable if the disk is full */
   async append(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length; ) {
       try {
@@ -287,13 +286,13 @@ export class SpoolFile {
     }
   }
 
-  /** Fills `buffer` from `offset` on. @returns the bytes read, fewer only at the end. */
+  /** Fills `buffer` from `offset` of the file. @returns bytes read; fewer only at the end of the file */
   async read(buffer: Buffer, offset: number): Promise<number> {
     const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, offset);
     return bytesRead;
   }
 
-  /** @returns when the disk has its room back */
+  /** @returns a promise that settles when the disk space is free */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -2,9 +2,9 @@ import { Budget, type Share } from '../../../../core/budget.ts';
 import { s3Error } from '../../../../core/s3/error.ts';
 
 export interface VerifyTimes {
-  /** A hold older than this may be evicted when others wait. Milliseconds. */
+  /** Age in milliseconds at which a hold may be evicted while others wait. */
   readonly holdDeadline: number;
-  /** A request that has waited this long gets SlowDown. Milliseconds. */
+  /** Milliseconds after which a waiting request gets SlowDown. */
   readonly longestWait: number;
 }
 
@@ -13,15 +13,15 @@ export const defaultVerifyTimes: VerifyTimes = { holdDeadline: 15_000, longestWa
 export interface HoldRequest {
   readonly bytes: number;
   readonly signal: AbortSignal;
-  /** Ends the request that holds memory beyond its deadline. */
+  /** Ends the request if it holds memory beyond its deadline. */
   readonly evict?: ((reason: Error) => void) | undefined;
-  /** Give up after this many milliseconds and answer undefined. */
+  /** Milliseconds after which the request gives up and gets undefined. */
   readonly patience?: number | undefined;
 }
 
-/** Bytes of plaintext that one request keeps in memory. */
+/** Plaintext bytes that one request keeps in memory. */
 export interface Hold {
-  /** Gives some back; never more than is held. */
+  /** Returns some of the memory, at most what is held. */
   release(bytes: number): void;
   releaseAll(): void;
 }
@@ -33,8 +33,8 @@ interface Held {
 }
 
 /**
- * Bounds the plaintext that waits in memory to be verified or taken, over all
- * requests of the process. First come, first served.
+ * Bounds plaintext that waits in memory for verification or delivery, over all requests of the process. First come,
+ * first served.
  */
 export class VerifyBudget {
   readonly #limit: number;
@@ -52,20 +52,20 @@ export class VerifyBudget {
     return this.#budget.used;
   }
 
-  /** At once, or undefined where others wait or there is no room. */
+  /** Grants memory at once; undefined if others wait or there is no room. */
   take(bytes: number, evict: ((reason: Error) => void) | undefined): Hold | undefined {
     const share = this.#budget.ask(bytes);
     return share.giveUp() ? undefined : this.#hold(share, evict);
   }
 
-  /** More than the whole budget is granted as the whole budget. @returns undefined when `patience` ran out. */
+  /** Grants at most the whole budget. @returns undefined if `patience` ran out */
   async acquire(request: HoldRequest): Promise<Hold | undefined> {
     const share = this.#budget.ask(Math.min(request.bytes, this.#limit));
     if (share.waits && !(await this.#wait(share, request))) return undefined;
     return this.#hold(share, request.evict);
   }
 
-  /** @returns whether it was granted */
+  /** @returns whether the share was granted */
   async #wait(share: Share, { signal, patience }: HoldRequest): Promise<boolean> {
     let failure: { readonly reason: unknown } | undefined;
     const fail = (reason: unknown) => {
@@ -94,7 +94,7 @@ export class VerifyBudget {
     return { release, releaseAll: () => release() };
   }
 
-  /** Sets are ordered by insertion: the first hold is the oldest. */
+  /** Sets keep insertion order, so the first hold is the oldest. */
   #evictOldest(): void {
     const now = performance.now();
     for (const held of this.#holds) {
