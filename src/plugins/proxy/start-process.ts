@@ -54,12 +54,12 @@ import { DelayedRemovals, UpstreamStateStore } from './state/state-store.ts';
 import { createUpstream, type UpstreamParts } from './upstream/s3-upstream.ts';
 import { putObject } from './write/put-object.ts';
 
-/** Milliseconds that a caller may keep a request waiting without a byte. */
+/** Milliseconds without a byte after which a caller's request ends. */
 const stallMs = 60_000;
 
 /**
- * What callers may make this process hold, so that it stays within 128 MiB whatever they do. A worker has these bounds
- * for itself.
+ * Limits on what callers can make this process hold, so that it stays within 128 MiB whatever they do. They apply to
+ * each worker.
  */
 const connectionBounds = { connections: 512, requests: 8, staleMs: 5_000 };
 const requestsAtOnce = 128;
@@ -71,11 +71,14 @@ export interface ProcessOptions {
   readonly config: ProxyConfig;
   readonly settings: ResolvedProxySettings;
   readonly deps: ComponentDeps;
-  /** Told what keeps this process from serving: no token (`vault`), no wrapping or unwrapping (`keys`), no `store`. */
+  /**
+   * Receives the reasons that keep this process from serving: no token (`vault`), no wrapping or unwrapping (`keys`),
+   * no `store`.
+   */
   readonly conditions: Conditions;
 }
 
-/** Serves S3 in this process until `signal` is aborted and everything in flight has been answered. */
+/** Serves S3 in this process until `signal` is aborted and all requests in flight have been answered. */
 export async function startProcess(options: ProcessOptions, signal: AbortSignal): Promise<Running> {
   const { config, settings, deps, conditions } = options;
   const { log, env } = deps;
@@ -144,14 +147,14 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   }
 }
 
-/** How often free memory is returned, in ms: always, and while the process is larger than `largeBytes`. */
+/** Milliseconds between returns of free memory: always, and while the process is larger than `largeBytes`. */
 const returnEveryMs = { always: 10_000, large: 1_000 };
-/** Resident. An idle proxy has 80 MiB; a container has 128. */
+/** Resident bytes. An idle proxy has 80 MiB; a container has 128. */
 const largeBytes = 100 * 1024 ** 2;
 
 /**
- * Returns what many bodies at once have left. By itself malloc keeps it: 30 MiB after an hour of mixed load, and 30 more for
- * a moment, which has cost a proxy in a container of 128 MiB its life.
+ * Returns memory freed after bursts of bodies. malloc alone keeps it: 30 MiB after an hour of mixed load, and briefly
+ * 30 MiB more, which has killed a proxy in a 128 MiB container.
  */
 function returnMemoryNowAndThen(signal: AbortSignal): void {
   let returnedAt = 0;
@@ -183,7 +186,7 @@ async function close(context: OwnedContext, vault: ExchangingVaultClient): Promi
   await vault.close();
 }
 
-/** Helper objects have connections of their own: requests that hold one to the store wait for them. */
+/** Helper objects use their own connections, because requests that hold a connection to the store wait for them. */
 const helperLimits = { sockets: 32, idleMs: 20_000 };
 
 interface ContextParts {
@@ -193,18 +196,18 @@ interface ContextParts {
   readonly metrics: ProxyMetrics;
   readonly log: ComponentDeps['log'];
   readonly env: ComponentDeps['env'];
-  /** Whether keys of parts may be asked for before the parts come. */
+  /** Whether part keys may be requested before their parts arrive. */
   readonly keysAhead: boolean;
 }
 
 export interface OwnedContext extends ProxyServices {
-  /** How requests to the store are signed, and whom to trust there. */
+  /** How to sign requests to the store, and which CAs to trust there. */
   readonly trust: Pick<UpstreamParts, 'credentials' | 'ca'>;
-  /** Gives back connections, memory and disk. */
+  /** Releases connections, memory and disk. */
   close(): void;
 }
 
-/** Puts the rooms of one proxy process together. @throws SvcError when AWS_CA_BUNDLE cannot be read */
+/** Wires up the services of one proxy process. @throws SvcError if AWS_CA_BUNDLE cannot be read */
 export function createContext(parts: ContextParts): OwnedContext {
   const { config, transit, hangGuard, metrics, log, env, keysAhead } = parts;
   const credentials = defaultCredentials(env, log);
@@ -251,7 +254,6 @@ export function createContext(parts: ContextParts): OwnedContext {
 
 type Routes = Readonly<Record<OperationName, OperationHandler>>;
 
-/** Which handler answers which operation. */
 export function createRoutes(): Routes {
   const sizes = new PlaintextCache();
   const looks = new ObjectLooks();

@@ -14,9 +14,9 @@ import { isLoopback } from '../../../core/settings/setting.ts';
 import type { ProxyConfig } from '../config.ts';
 
 /**
- * Finds out whether a request may be served. Undefined for callers that are not authenticated.
- * @throws S3Error AccessDenied, SignatureDoesNotMatch … for everybody who does not hold the caller keys; where
- *   there are none, AccessDenied for what a browser may have been led to
+ * Decides whether a request may be served. Returns undefined for callers that are not authenticated.
+ * @throws S3Error AccessDenied, SignatureDoesNotMatch … for callers without the caller keys; if there are none,
+ *   AccessDenied for requests that a web page may have caused
  */
 export type Authenticate = (request: SignedRequest) => VerifiedSignature | undefined;
 
@@ -25,8 +25,8 @@ export type CallerRules = Pick<ProxyConfig, 'callerKeys' | 'hosts'> & {
 };
 
 /**
- * Checks signatures, in the header and presigned, where the proxy has caller keys; else host and origin. Browsers ask
- * unsigned what they may send (OPTIONS); what they then send has to be signed.
+ * Checks signatures, in the header or presigned, if the proxy has caller keys; otherwise `Host` and origin. CORS
+ * preflights (OPTIONS) are unsigned; the requests that follow have to be signed.
  */
 export function createAuthenticate(rules: CallerRules): Authenticate {
   const { callerKeys } = rules;
@@ -36,14 +36,15 @@ export function createAuthenticate(rules: CallerRules): Authenticate {
   return (request) => (request.method === 'OPTIONS' ? refuseBody(request.headers) : verifier.verify(request));
 }
 
-/** What waits for a body is no preflight, and would wait at a caller's pleasure. */
+/** A preflight that waited for a body could hold its slot for as long as the caller likes. */
 function refuseBody(headers: IncomingHttpHeaders): undefined {
   if (hasBody(headers)) throw s3Error('InvalidRequest', 'A preflight has no body.');
 }
 
 /**
- * Whoever reaches the port may use it, and a browser on this machine reaches it for every page that it shows. A page whose
- * own name DNS leads here (rebinding) is told by `Host`, one that calls from elsewhere by `Origin` and `Sec-Fetch-Site`.
+ * Whoever reaches the port may use the proxy, and so may any web page through a browser on this machine. `Host` reveals
+ * a page whose own name resolves to this address (DNS rebinding); `Origin` and `Sec-Fetch-Site` reveal one from
+ * elsewhere.
  */
 function refuseForeign(headers: IncomingHttpHeaders, rules: CallerRules): undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
@@ -60,16 +61,16 @@ function refuseForeign(headers: IncomingHttpHeaders, rules: CallerRules): undefi
     );
 }
 
-/** Rebinding needs a name: beyond loopback, addresses are as good as the one that is listened at. */
+/** Rebinding needs a name, so unless the proxy listens on loopback any IP address is acceptable. */
 function isKnownHost(name: string, { listen, hosts }: CallerRules): boolean {
   if (isLoopback(name) || name.endsWith('.localhost') || hosts.includes(name)) return true;
   return !isLoopback(listen.host) && (name === listen.host || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0);
 }
 
 /**
- * Refuses heads that a server before or behind this one could read otherwise, and that `node:http` lets pass.
- * @throws S3Error InvalidRequest for other versions than HTTP/1.x, the one without a name included, for several `Host`
- *   headers, and for names such as `x-amz-copy_source`, which some stores take for `x-amz-copy-source`
+ * Refuses request heads that `node:http` accepts and that another server on the path could interpret differently.
+ * @throws S3Error InvalidRequest for versions other than HTTP/1.x, including HTTP/0.9, for several `Host` headers, and
+ *   for names such as `x-amz-copy_source`, which some stores take for `x-amz-copy-source`
  */
 export function refuseAmbiguous({
   httpVersionMajor,
@@ -86,10 +87,10 @@ export function refuseAmbiguous({
 
 const ofS3 = /^x-amz-/i;
 
-/** User metadata may have any name; what of it could be taken for the proxy's own is left out later. */
+/** User metadata may have any name; names that resemble the proxy's own are filtered later. */
 const plain = /^x-amz-(?:[a-z0-9-]+|meta-.*)$/i;
 
-/** Names and values stand in turn. */
+/** `rawHeaders` alternates names and values. */
 function hosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -102,8 +103,8 @@ function hosts(rawHeaders: readonly string[]): number {
 type Reservation = Pick<ProxyConfig, 'reservedPrefix' | 'stateBucket'>;
 
 /**
- * Whether a key is one of the proxy's own. Empty segments are left out first, because
- * stores over a file system take `/.svc//x` for `.svc/x`.
+ * Whether a key is reserved for the proxy. Empty segments are ignored, because stores on a file system treat `/.svc//x`
+ * as `.svc/x`.
  */
 export function isReservedKey(key: string, reservedPrefix: string): boolean {
   if (key === '' || !key.includes(reservedPrefix.slice(0, -1))) return false;
@@ -111,7 +112,7 @@ export function isReservedKey(key: string, reservedPrefix: string): boolean {
   return `${plain.join('/')}/`.startsWith(reservedPrefix);
 }
 
-/** @throws S3Error AccessDenied when the request names, as target or as copy source, what is the proxy's own */
+/** @throws S3Error AccessDenied if the request's target or copy source is reserved for the proxy */
 export function refuseReserved(request: S3Request, reservation: Reservation): void {
   refuseName(request, reservation);
   const source = request.headers['x-amz-copy-source'];
@@ -128,21 +129,21 @@ function refuseName(name: { bucket: string; key: string }, reservation: Reservat
 export const reservedKey = (reservedPrefix: string): S3Error =>
   s3Error('AccessDenied', `Keys that begin with ${reservedPrefix} are reserved for the encryption proxy.`);
 
-/** Bodies up to this size are bounded by the number of requests in progress, in bytes. */
+/** Bodies up to this many bytes are bounded by the number of requests alone. */
 const smallBody = 16 * 1024;
 
-/** Bounds the bodies that are held in memory as a whole (part lists, multi-deletes, configurations), over all requests. */
+/** Bounds bodies that are held in memory as a whole (part lists, multi-deletes, configurations), over all requests. */
 export class BodyBudget {
   #left: number;
 
-  /** @param bytes as they come from the caller; what is made of them takes several times as much */
+  /** @param bytes as received; parsed forms take several times as much */
   constructor(bytes: number) {
     this.#left = bytes;
   }
 
   /**
-   * The same payload, whose `read` takes its room before the first byte is read, and keeps it until `release`.
-   * @returns `release` may be called at any time
+   * Wraps a payload so that `read` reserves memory before the first byte, until `release`.
+   * @returns the payload; `release` may be called at any time
    */
   bounded(payload: Payload): { readonly payload: Payload; readonly release: () => void } {
     let held = 0;
@@ -166,17 +167,17 @@ export class BodyBudget {
 }
 
 export interface SlotBounds {
-  /** Requests that are served at a time. */
+  /** Requests served at a time. */
   readonly served: number;
-  /** Requests that wait for their turn. */
+  /** Requests that wait for a slot. */
   readonly waiting: number;
-  /** What these hold of their bodies. */
+  /** Body bytes that waiting requests may hold. */
   readonly waitingBytes: number;
-  /** Ends a request that stands still, if there is one, which then leaves its slot. */
+  /** Ends a stalled request, if there is one, to free its slot. */
   readonly makeRoom: () => void;
 }
 
-/** Shorter than the time after which a request without a byte counts as one that stands still. */
+/** Shorter than the time after which a request without traffic counts as stalled. */
 const turnMs = 2_000;
 const checkMs = 500;
 
@@ -185,11 +186,11 @@ interface Turn {
   readonly giveUp: (reason: unknown) => void;
 }
 
-/** Bounds the requests of callers that are served at a time. The others wait for their turn, in order. */
+/** Bounds the requests served at a time; the others wait in order. */
 export class RequestSlots {
   readonly #bounds: SlotBounds;
   readonly #slots: Budget;
-  /** Of those that wait, in the order in which they came. */
+  /** Waiting requests in order of arrival. */
   readonly #turns = new Set<Turn>();
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -200,9 +201,10 @@ export class RequestSlots {
   }
 
   /**
-   * @param bytes what it holds while it waits
-   * @returns to be called at the end of the request, or before
-   * @throws S3Error SlowDown where too many wait, or too much, or it has waited too long; why `signal` was aborted
+   * @param bytes body bytes that the request holds while it waits
+   * @returns a function that frees the slot, to be called at the end of the request or earlier
+   * @throws S3Error SlowDown if too many requests or bytes wait, or this one has waited too long; the abort reason of
+   *   `signal`
    */
   async enter(signal: AbortSignal, bytes = 0): Promise<() => void> {
     const slot = this.#slots.ask(1);
@@ -224,7 +226,7 @@ export class RequestSlots {
     try {
       await Promise.race([slot.granted, gaveUp]);
     } catch (error) {
-      // its turn may have come at the same moment
+      // the slot may have been granted at the same moment
       if (!slot.giveUp()) slot.release();
       throw error;
     } finally {
@@ -236,8 +238,9 @@ export class RequestSlots {
   }
 
   /**
-   * One request is ended for each that waits, and those that have waited too long are refused. Not as soon as one waits: in
-   * a burst places come free all the time, and a request that the store takes long for would be ended for nothing.
+   * Ends one stalled request for each that waits, and refuses those that have waited too long. This runs on a timer
+   * because in a burst slots become free all the time, and a request that waits for a slow store would be ended
+   * needlessly.
    */
   #check(): void {
     const now = performance.now();
@@ -248,19 +251,24 @@ export class RequestSlots {
   }
 }
 
-/** What one request holds of the room for answers of the store. */
+/** Memory that one request holds for store responses. */
 export interface HeldResponses {
-  /** Resolves when the store may be asked. @throws S3Error SlowDown where that takes too long; why `signal` was aborted */
+  /**
+   * Resolves once the store may be asked. @throws S3Error SlowDown if that takes too long; the abort reason of `signal`
+   */
   begin(): Promise<void>;
-  /** Resolves when so many bytes more may be held. @throws S3Error SlowDown where that takes too long; why `signal` was aborted */
+  /**
+   * Resolves once `bytes` more may be held. @throws S3Error SlowDown if that takes too long; the abort reason of
+   * `signal`
+   */
   take(bytes: number): Promise<void>;
   /** Safe to call at any time. */
   release(): void;
 }
 
-/** Answers up to this size are bounded by their number, in bytes. */
+/** Responses up to this many bytes are bounded by their number alone. */
 const smallAnswer = 32 * 1024;
-/** Answers at a time: the kernel holds a part of each, too, before it is read. */
+/** Maximum number of responses at a time, because the kernel also buffers part of each before it is read. */
 const atOnce = 16;
 const patienceMs = 20_000;
 
@@ -269,17 +277,17 @@ interface Hold {
 }
 
 /**
- * Bounds the answers of the store that are held in memory as a whole (listings, results of deletions), over all requests.
- * The request that has waited for the longest goes on whatever the bound is, so that one of them always comes to its end.
+ * Bounds store responses that are held in memory as a whole (listings, results of deletions), over all requests. The
+ * longest-waiting request proceeds regardless of the bound, so that there is always progress.
  */
 export class ResponseMemory {
   readonly #bytes: number;
-  /** In the order in which they began. */
+  /** In order of `begin`. */
   readonly #holds = new Set<Hold>();
   #used = 0;
   #freed = Promise.withResolvers<void>();
 
-  /** @param bytes as they come from the store; what is made of them takes several times as much */
+  /** @param bytes as received; parsed forms take several times as much */
   constructor(bytes: number) {
     this.#bytes = bytes;
   }

@@ -6,29 +6,29 @@ import { resetSocket } from '../../../runtime/net/connections.ts';
 import type { ResponseWriter } from '../context.ts';
 
 export interface HttpResponseWriterOptions {
-  /** Milliseconds after which a caller that takes nothing is given up. */
+  /** Milliseconds after which a caller that reads nothing is disconnected. */
   readonly stallMs: number;
-  /** Whether another request may follow on the connection; asked once, when the head goes out. */
+  /** Whether the connection may serve another request; asked once, when the head goes out. */
   readonly mayReuse: () => boolean;
-  /** Told what leaves, in bytes. */
+  /** Called with the number of bytes sent. */
   readonly sent?: (bytes: number) => void;
 }
 
-/** Bytes written at a time: small enough to tell a slow caller from one that reads nothing. */
+/** Bytes written at a time: few enough to tell a slow caller from one that reads nothing. */
 const largestWrite = 256 * 1024;
-/** Characters of a text that is made bytes at once. */
+/** Characters of a string that are encoded at once. */
 const largestText = 64 * 1024;
-/** Milliseconds for a caller that takes nothing of a long body: others wait for the memory that it is made from. */
+/** Milliseconds that a caller may read nothing of a long body, since other requests wait for its memory. */
 const blocksStallMs = 10_000;
 
 /**
- * An answer over `node:http`. One `write` or `end` at a time; each settles when the
- * bytes have left the process, so that the caller of `write` may use the buffer again.
+ * A response over `node:http`. Calls of `write` and `end` must not overlap; each settles once the bytes have left the
+ * process, so that the buffer may be reused.
  */
 export class HttpResponseWriter implements ResponseWriter {
   readonly #response: ServerResponse;
   readonly #options: HttpResponseWriterOptions;
-  /** By name in lower case, until they leave. One call with all of them costs a fraction of what a call for each would. */
+  /** By lower-case name, until the head is sent: one call with all headers costs a fraction of a call for each. */
   readonly #headers = new Map<string, string | string[]>();
   #status = 200;
   #stall: NodeJS.Timeout;
@@ -47,12 +47,12 @@ export class HttpResponseWriter implements ResponseWriter {
     return this.#response.headersSent;
   }
 
-  /** Status that was or will be sent. */
+  /** Status sent or to be sent. */
   get status(): number {
     return this.#status;
   }
 
-  /** True once everything has been handed over. */
+  /** True once the whole response was handed over. */
   get ended(): boolean {
     return this.#response.writableEnded;
   }
@@ -65,7 +65,7 @@ export class HttpResponseWriter implements ResponseWriter {
     }
   }
 
-  /** Takes back headers of an answer that did not come about. */
+  /** Removes headers of a response that was abandoned. */
   forget(which: (name: string) => boolean): void {
     if (this.started) return;
     for (const name of [...this.#headers.keys()].filter(which)) this.#headers.delete(name);
@@ -113,7 +113,7 @@ export class HttpResponseWriter implements ResponseWriter {
     else this.#response.destroy();
   }
 
-  /** A body that is whole when its head goes out needs no chunked framing. */
+  /** A body known in full when its head goes out needs no chunked framing. */
   #measure(bytes: number): void {
     if (this.started || this.#headers.has('content-length') || this.#status === 204 || this.#status === 304)
       return;
@@ -160,18 +160,18 @@ export class HttpResponseWriter implements ResponseWriter {
 }
 
 export interface BodyReaderOptions {
-  /** Milliseconds without a byte after which the caller is given up. */
+  /** Milliseconds without a byte after which the caller is disconnected. */
   readonly stallMs: number;
-  /** Called when the first byte is asked for: the moment to answer `Expect: 100-continue`. */
+  /** Called when the first byte is requested: the moment to answer `Expect: 100-continue`. */
   readonly onStart?: () => void;
-  /** Told of what has come, in bytes. */
+  /** Called with the number of bytes received. */
   readonly received?: (bytes: number) => void;
 }
 
 /**
- * The raw body of a request in the chunks in which it came, without copies; each is good until the next is asked for. The
- * connection is read only as fast as chunks are asked for.
- * @throws S3Error RequestTimeout, CallerGone
+ * The raw request body in chunks as received, without copies; a chunk is valid until the next is requested. The
+ * connection is read only as fast as chunks are requested.
+ * @throws S3Error RequestTimeout; ClientDisconnected
  */
 export async function* readRawBody(
   request: IncomingMessage,
@@ -191,8 +191,9 @@ export async function* readRawBody(
 }
 
 /**
- * The raw body of a request that is `length` bytes long, in memory of its own: for small ones, which come in one or two reads.
- * @throws S3Error RequestTimeout, IncompleteBody, ClientDisconnected
+ * Reads a raw request body of `length` bytes into a buffer of its own; for small bodies, which arrive in one or two
+ * reads.
+ * @throws S3Error RequestTimeout, IncompleteBody; ClientDisconnected
  */
 export function readWholeBody(
   request: IncomingMessage,
@@ -226,14 +227,14 @@ export function readWholeBody(
   });
 }
 
-/** Bytes. Clients send larger pieces than the first, and wait for none of the second. */
+/** Bytes. Clients send pieces larger than the first bound, and never wait for less than the second to be read. */
 const smallPiece = 1024;
 const joinedPieces = 16 * 1024;
 
 /**
- * Copies small pieces of a body together while nobody reads it. Each takes some hundred bytes beside its own, which no
- * bound of a stream counts: a body in chunks of one byte would take two MiB for each 64 KiB that are read from the
- * connection. Call it before the first piece comes.
+ * Merges small pieces of a body while nobody reads it. Each piece has an overhead of some hundred bytes that stream
+ * limits do not count: a body in one-byte chunks would take 2 MiB for each 64 KiB read from the connection. Call it
+ * before the first piece arrives.
  */
 export function joinSmallPieces(request: IncomingMessage): void {
   const push = request.push.bind(request);
@@ -257,7 +258,7 @@ export function joinSmallPieces(request: IncomingMessage): void {
     joined.set(piece, filled);
     filled += piece.length;
     if (filled + smallPiece > joinedPieces) return flush();
-    // with what comes by the same read: callbacks of the parser have a turn of microtasks and ticks each
+    // joins all pieces of one socket read: each parser callback gets its own turn of microtasks and ticks
     if (request.readableFlowing && !due) {
       due = true;
       setImmediate(flush);
@@ -322,7 +323,7 @@ class Inbox {
     this.#awaken();
   }
 
-  /** Only a caller that we wait for is slow. */
+  /** A caller is slow only while this process waits for it. */
   #stalled(): void {
     if (this.#wake) this.#settle(s3Error('RequestTimeout'));
   }
@@ -340,7 +341,7 @@ class Inbox {
   }
 }
 
-/** The caller has closed the connection, or it was broken on purpose: nobody is left to answer. */
+/** The caller closed the connection, or it was broken on purpose; nobody is left to answer. */
 export class ClientDisconnected extends Error {
   override readonly name = 'CallerGone';
 

@@ -37,12 +37,12 @@ export interface Dispatching {
   readonly routes: Readonly<Record<OperationName, OperationHandler>>;
   /** Milliseconds without a byte from or to the caller. */
   readonly stallMs: number;
-  /** Aborted when the process drains: connections are closed after their answer. */
+  /** Aborted when the process drains; connections are then closed after their response. */
   readonly signal: AbortSignal;
   readonly bodies: BodyBudget;
   readonly slots: RequestSlots;
   readonly answers: ResponseMemory;
-  /** Undefined: no line for each request. */
+  /** Undefined: requests are not logged. */
   readonly accessLog: AccessLog | undefined;
 }
 
@@ -50,14 +50,19 @@ interface Serves extends Dispatching {
   readonly preflights: RequestSlots;
 }
 
-/** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
+/**
+ * Serves one request to its end; never rejects. `expectsContinue`: the caller sends its body only after a 100 response.
+ */
 export type Dispatch = (
   request: IncomingMessage,
   response: ServerResponse,
   expectsContinue: boolean,
 ) => Promise<void>;
 
-/** Preflights at a time: whoever reaches the port may send them, and takes no place of those who may do more. */
+/**
+ * Preflights served at a time. Anyone who reaches the port may send them, so they take no slots of authenticated
+ * callers.
+ */
 const preflightsAtOnce = 8;
 
 export function createDispatch(dispatching: Dispatching): Dispatch {
@@ -67,7 +72,6 @@ export function createDispatch(dispatching: Dispatching): Dispatch {
     new Serving(serves, request, response, expectsContinue).run();
 }
 
-/** One request from its head to the end of its answer. */
 class Serving {
   readonly #with: Serves;
   readonly #request: IncomingMessage;
@@ -143,8 +147,8 @@ class Serving {
   }
 
   /**
-   * Who asks for what. A request that is served to nobody, by its form alone, is refused as such and not for want of a
-   * signature: that of a form is in its body.
+   * Parses and authenticates a request. Unsupported requests are refused as such before the signature check: POST forms
+   * carry their signature in the body.
    */
   #admit(authenticate: Authenticate): Admitted {
     refuseAmbiguous(this.#request);
@@ -183,7 +187,7 @@ class Serving {
       signal: this.#gone.signal,
       atEnd: (release) => void this.#atEnd.push(release),
       keyVersion: undefined,
-      /** A child logger costs more than a small request can spare, and few requests log. */
+      /** Created on demand: a child logger costs more than a small request can spare, and few requests log. */
       get log() {
         log ??= createLog();
         return log;
@@ -202,7 +206,7 @@ class Serving {
     return { stallMs: this.#with.stallMs, onStart, received };
   }
 
-  /** Clients check what they get back for what they sent. */
+  /** Clients compare the returned checksums with what they sent. */
   #showChecksums(checksums: Readonly<Record<string, string>>): void {
     if (this.#operation === 'PutObject' || this.#operation === 'UploadPart') {
       this.#answer.head(this.#answer.status, checksums);
@@ -212,7 +216,7 @@ class Serving {
   async #fail(error: unknown): Promise<void> {
     const { services: context, metrics } = this.#with;
     this.#release();
-    // a write may fail before the connection says that it is closed
+    // a write may fail before the connection's close event
     if (error instanceof ClientDisconnected) this.#gone.abort(error);
     if (this.#gone.signal.aborted) return;
     const log = context.log.child({ requestId: this.#id, operation: this.#operation });
@@ -269,7 +273,7 @@ interface Admitted {
   readonly signature: VerifiedSignature | undefined;
 }
 
-/** Random names of requests, of 16 hexadecimal digits: bytes are drawn for many at a time. */
+/** Random request ids of 16 hexadecimal digits; random bytes are drawn for many ids at a time. */
 class RequestIds {
   readonly #bytes = Buffer.alloc(2048);
   #at = 2048;
@@ -286,16 +290,19 @@ class RequestIds {
 
 const requestIds = new RequestIds();
 
-/** Checksums of a Complete are of the object that it makes, not of the list that it carries. */
+/** Checksums of a Complete refer to the resulting object, not to the list in its body. */
 const ofDocument = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('x-amz-checksum-')));
 
 const ownHeaders = new Set(['x-amz-request-id', 'x-amz-id-2', 'server']);
 
-/** For the metrics only: the connection went before the answer was through. */
+/** For metrics only: the connection closed before the response was complete. */
 const callerGoneStatus = 499;
 
-/** What is read from a connection of a body before anybody asks for it: two reads, the first of which may leave room. */
+/**
+ * Bytes of a body that may be read from a connection before the handler asks for them: two reads, as the first may
+ * leave room.
+ */
 const mostBeforeRead = 128 * 1024;
 
 function bytesBeforeRead(headers: IncomingHttpHeaders): number {
@@ -312,10 +319,10 @@ function judgeLength(operation: OperationName, { request, payload }: RequestCont
   if ((payload.length ?? 0) > maxPlaintextBytes) throw s3Error('EntityTooLarge');
 }
 
-/** What is read of a body that nobody wants, before the connection is closed over the rest. */
+/** Bounds on reading an unwanted body before its connection is closed. */
 const bounds = { bytes: 16 * 1024 * 1024, milliseconds: 5_000 };
 
-/** Reads and drops the rest of a body, within bounds; never rejects. */
+/** Reads and discards the rest of a body within bounds; never rejects. */
 function drain(request: IncomingMessage, { bytes, milliseconds } = bounds): Promise<void> {
   return new Promise((resolve) => {
     let left = bytes;

@@ -7,7 +7,7 @@ import { KeyServerHangs } from '../../../runtime/vault/hang-guard.ts';
 import type { ProxyMetrics } from '../metrics.ts';
 import type { HttpResponseWriter } from './client-streams.ts';
 
-/** A failure as the caller sees it. Internal causes go to the log and never to the caller. */
+/** Converts a failure to what the caller sees. Internal causes go to the log and never to the caller. */
 export function faultOf(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   if (error instanceof EnvelopeError && error.reason === 'unencrypted') {
@@ -19,10 +19,10 @@ export function faultOf(error: unknown): S3Error {
   return s3Error('InternalError', undefined, { cause: error });
 }
 
-/** What a request was about, for the log. */
+/** Object of a request, for the log. */
 type About = Pick<S3Request, 'bucket' | 'key' | 'headers'>;
 
-/** Logs and counts what lies behind an answer, where the answer itself does not say. */
+/** Logs and counts the cause of an error response that the response itself does not reveal. */
 export function reportFault(error: unknown, log: Logger, metrics: ProxyMetrics, about?: About): void {
   const told = error instanceof S3Error ? innermost(error) : error;
   if (told instanceof EnvelopeError) {
@@ -36,7 +36,7 @@ export function reportFault(error: unknown, log: Logger, metrics: ProxyMetrics, 
   }
 }
 
-/** Of a copy the source may be what was refused. */
+/** For a copy, the refused object may be the source. */
 function objectOf(about: About | undefined) {
   if (about === undefined) return {};
   const { bucket, key, headers } = about;
@@ -44,7 +44,7 @@ function objectOf(about: About | undefined) {
   return { bucket, key, ...(source !== undefined && { source }) };
 }
 
-/** A failure of the key server or of an envelope may come wrapped in the S3 error that answers it. */
+/** A key server or envelope failure may be the cause of an S3Error. */
 function innermost(error: S3Error): unknown {
   const { cause } = error;
   return cause instanceof EnvelopeError || isVaultError(cause) ? cause : error;
@@ -63,14 +63,13 @@ export interface FaultContext {
   readonly method: string;
   readonly resource: string;
   readonly requestId: string;
-  /** Called before the end of the answer, while the caller may still be sending. */
+  /** Called before the response ends, while the caller may still be sending. */
   readonly drain: () => Promise<void>;
 }
 
 /**
- * Answers an error, or breaks the connection where the head has gone out already.
- * The end waits until the rest of the caller's body was looked at: a connection closed
- * over unread bytes is reset, and the caller would not see the answer.
+ * Sends an error response, or breaks the connection if the head has already gone out. The end waits until the rest of
+ * the caller's body was read: a connection closed with unread bytes is reset, and the caller would miss the response.
  */
 export async function answerFault(
   answer: HttpResponseWriter,
@@ -88,7 +87,7 @@ export async function answerFault(
     'content-length': String(xml.length),
     ...retryAfter(error),
   });
-  // behind another answer of its connection this one waits, and what the caller sends meanwhile is not to pile up
+  // drains meanwhile: behind another response on its connection this one waits, and the caller's bytes would pile up
   await Promise.all([answer.write(xml), context.drain()]);
   await answer.end();
 }

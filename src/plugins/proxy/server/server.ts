@@ -11,9 +11,8 @@ import { joinSmallPieces } from './client-streams.ts';
 import type { Dispatch } from './dispatch.ts';
 
 /**
- * Uploads take as long as they take: stalls are watched by those who read and write.
- * Connections are kept longer than clients' pools keep them, so that the client is the
- * one that closes.
+ * No request timeout, because uploads may take long; readers and writers detect stalls themselves. Connections are kept
+ * open longer than client pools keep them, so that the client closes first.
  */
 const limits = {
   requestTimeout: 0,
@@ -25,13 +24,13 @@ const limits = {
   noDelay: true,
 } as const;
 
-/** Connections, in the kernel. */
+/** Connections queued in the kernel. */
 const listenBacklog = 1_024;
 
 export interface S3Server {
-  /** Where it listens, with the port that it got. */
+  /** The actual address, including the port. */
   readonly address: string;
-  /** Stops accepting; resolves when the requests in flight have been answered. */
+  /** Stops accepting connections; resolves once requests in flight have been answered. */
   drain(): Promise<void>;
 }
 
@@ -39,11 +38,11 @@ export interface ServerParts {
   readonly dispatch: Dispatch;
   readonly connections: Connections;
   readonly log: Logger;
-  /** Ends what follows the files of the certificate. */
+  /** Stops watching the certificate files. */
   readonly signal: AbortSignal;
 }
 
-/** @throws SvcError PROXY_ADDRESS (exit 78) where the address cannot be had */
+/** @throws SvcError PROXY_ADDRESS (exit 78) if the address is not available */
 export async function startServer(
   { listen, tls }: Pick<ProxyConfig, 'listen' | 'tls'>,
   { dispatch, connections, log, signal }: ServerParts,
@@ -53,7 +52,7 @@ export async function startServer(
     if (hasBody(request.headers)) joinSmallPieces(request);
     void dispatch(request, response, expectsContinue);
   };
-  // loaded where it is needed
+  // loaded on demand
   const { createTlsServer, followTlsFiles } = tls ? await import('./tls-listener.ts') : {};
   const overTls = tls && createTlsServer?.(tls, limits, serve(false));
   const server: Server = overTls ?? createServer(limits, serve(false));
@@ -83,14 +82,14 @@ function drain(server: Server, connections: Connections): Promise<void> {
   });
 }
 
-/** The answer in progress on a socket, which `node:http` keeps there. */
+/** `node:http` keeps the current response in this field. */
 interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse;
 }
 
 /**
- * Answers what is not HTTP: malformed heads, broken chunked framing, heads that never end.
- * The close of that socket ends the request that is served on it.
+ * Answers input that is not HTTP: malformed heads, broken chunked framing, heads that never end. Closing the socket
+ * also ends the request being served on it.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {

@@ -3,7 +3,7 @@ import { errorXml } from '../../../core/s3/error.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
 import { faultOf, reportFault } from './fault.ts';
 
-/** A result without XML declaration, and headers for it when it came in time. */
+/** A result without XML declaration, and headers that are sent if it is ready in time. */
 export interface SlowResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly xml: string;
@@ -12,8 +12,8 @@ export interface SlowResponse {
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /**
- * Answers as S3 does what may take longer than a client waits: after `patienceMs` a 200 begins with white space,
- * and the result, or an `<Error>`, ends it. What fails earlier is thrown and gets its own status.
+ * Answers an operation that may take longer than clients wait, like S3: after `patienceMs` a 200 begins with white
+ * space, and the result or an `<Error>` follows. An earlier failure is thrown and gets its own status.
  */
 export async function respondSlowly(
   { metrics }: Pick<ProxyServices, 'metrics'>,
@@ -49,7 +49,7 @@ async function inTime<T>(result: Promise<T>, milliseconds: number): Promise<T | 
   }
 }
 
-/** A failure after the response's head was sent shows nowhere else. */
+/** A failure after the head was sent shows nowhere else. */
 function lateError(
   metrics: ProxyServices['metrics'],
   { request, log }: RequestContext,

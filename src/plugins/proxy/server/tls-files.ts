@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { TlsIdentity } from '../../../runtime/net/certificates.ts';
 import { stamp } from '../../../runtime/vault/connection.ts';
 
-/** PEM files of the listener's certificate, intermediate authorities included, and of its key. */
+/** PEM files of the listener's certificate, including intermediate CAs, and of its key. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** What keeps the files from being used, one line each; nothing of a key. */
+/** Reasons why the files cannot be used, one line each, without key material. */
 export function tlsFaults({ certFile, keyFile }: CertificateFiles): readonly string[] {
   const cert = attempt(() => new X509Certificate(readFileSync(certFile)));
   const key = attempt(() => createPrivateKey(readFileSync(keyFile)));
@@ -38,11 +38,11 @@ function attempt<T>(read: () => T): { readonly value?: T; readonly failed?: Node
 const unreadable = ({ syscall, code }: NodeJS.ErrnoException, expected: string): string =>
   syscall === undefined ? `holds no ${expected} in PEM` : `cannot be read (${code})`;
 
-/** @throws Error where one cannot be read */
+/** @throws Error for a file that cannot be read */
 export function readTlsFiles({ certFile, keyFile }: CertificateFiles): TlsIdentity {
   return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
 }
 
-/** Changes when one of them does. */
+/** A value that changes whenever a file does. */
 export const stampOf = ({ certFile, keyFile }: CertificateFiles): string =>
   [certFile, keyFile].map((file) => attempt(() => stamp(file)).value).join('\n');

@@ -7,13 +7,13 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import { carry, resetSocket } from '../../../runtime/net/connections.ts';
 import { type CertificateFiles, readTlsFiles, stampOf, tlsFaults } from './tls-files.ts';
 
-/** Handshakes at a time: one beyond them ends the oldest. */
+/** Handshakes at a time; a further connection ends the oldest. */
 const mostHandshakes = 64;
 const handshakeTimeout = 10_000;
 
 /**
- * A server of `node:https`, whose connections in their handshake are bounded.
- * @throws Error where the files do not fit
+ * A `node:https` server with a bound on connections in their handshake.
+ * @throws Error if certificate and key do not fit together
  */
 export function createTlsServer(
   files: CertificateFiles,
@@ -29,7 +29,7 @@ export function createTlsServer(
     handshakes.set(peer, carrier);
     carrier.once('close', () => handshakes.delete(peer));
   });
-  // before node:https, which begins to serve it
+  // runs before the handler of node:https, which starts serving the connection
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     const peer = peerOf(socket);
     const carrier = handshakes.get(peer);
@@ -37,7 +37,7 @@ export function createTlsServer(
     if (carrier === undefined) socket.destroy();
     else carry(socket, carrier);
   });
-  // such as a client that does not trust the certificate, or speaks plain HTTP
+  // for example a client that does not trust the certificate, or speaks plain HTTP
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   return server;
 }
@@ -53,7 +53,10 @@ export interface TlsFollowing {
   readonly everyMs?: number;
 }
 
-/** Has new connections get the certificate as it is in the files, soon after they change. What does not fit is not taken. */
+/**
+ * Uses changed certificate files for new connections soon after the change; a certificate and key that do not fit
+ * together are rejected.
+ */
 export function followTlsFiles(
   files: CertificateFiles,
   { server, log, signal, everyMs = 5_000 }: TlsFollowing,
@@ -63,7 +66,7 @@ export function followTlsFiles(
     const stamp = stampOf(files);
     if (stamp === seen) return everyMs;
     seen = stamp;
-    // a moment between the writing of one file and of the other ends with another stamp
+    // if only one file was written so far, the stamp changes again with the other
     const refused = renew(server, files);
     if (refused === undefined) log.info('proxy.tls.renewed', { certificate: files.certFile });
     else log.warn('proxy.tls.refused', { reason: refused });
@@ -72,7 +75,7 @@ export function followTlsFiles(
   startPeriodic({ pass, signal, firstMs: everyMs });
 }
 
-/** @returns why it was not done */
+/** @returns the reason if the files were rejected */
 function renew(server: Server, files: CertificateFiles): string | undefined {
   const [fault] = tlsFaults(files);
   if (fault !== undefined) return fault;

@@ -3,26 +3,26 @@ import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';
 
-/** What buckets keep, remembered for a short time. */
+/** Properties of buckets, cached for a short time. */
 export interface BucketFacts {
-  /** `yes` also where versioning is suspended: older versions are still there. `unknown` when the store does not tell. */
+  /** `yes` also if versioning is suspended, as older versions still exist; `unknown` if the store does not tell. */
   keepsVersions(bucket: string): Promise<'yes' | 'no' | 'unknown'>;
-  /** The same, asked anew: `no` holds for all that was done before, because versioning is never turned off again. */
+  /** Bypasses the cache. `no` also covers everything done before, because versioning can never be turned off again. */
   keepsVersionsNow(bucket: string): Promise<'yes' | 'no' | 'unknown'>;
-  /** True when the bucket has object lock, and when the store does not tell. */
+  /** True if the bucket has object lock, or if the store does not tell. */
   locked(bucket: string): Promise<boolean>;
 }
 
 type Fact = 'yes' | 'no' | 'unknown';
 
 const lifeMs = 30_000;
-/** At most this many answers of each kind: names come from callers. */
+/** Maximum number of cached answers of each kind, because bucket names come from callers. */
 const mostAnswers = 1_000;
 const answerLimit = 64 * 1024;
-/** What stores say of buckets that never had such a configuration. */
+/** Errors for buckets that never had such a configuration. */
 const neverSet = new Set(['ObjectLockConfigurationNotFoundError', 'VersioningNotConfigured']);
 
-/** Asks the store; a failure on the way is thrown and not remembered. */
+/** Asks the store; failures are thrown and not cached. */
 export function createBucketFacts(
   upstream: Upstream,
   now: () => number = Date.now,
@@ -57,7 +57,7 @@ function lockOf(ask: Ask, bucket: string): Promise<Fact> {
   });
 }
 
-/** Many requests wait for one answer: a store that is silent for one must not hold them for a minute. */
+/** Many requests may wait for one answer, so a silent store must not hold them for a minute. */
 const answerMs = 10_000;
 
 async function configuration(
@@ -83,7 +83,7 @@ async function configuration(
   }
 }
 
-/** A refusal is an answer too; only a store that is away is not. */
+/** A refusal counts as an answer; an unavailable store does not. */
 async function told(ask: () => Promise<Fact>): Promise<Fact> {
   try {
     return await ask();

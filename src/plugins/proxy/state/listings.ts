@@ -13,24 +13,23 @@ export interface StateObject {
   readonly lastModified: Date | undefined;
 }
 
-/** `versionId` is undefined where the bucket keeps no versions. */
+/** `versionId` is undefined if the bucket keeps no versions. */
 export interface StateVersion extends StateObject {
   readonly versionId?: string | undefined;
 }
 
-/** A page has 1,000 entries of a kilobyte at the most. */
+/** Fits 1,000 entries of at most a kilobyte each. */
 const pageLimit = 4 * 1024 * 1024;
-/** An upload has 10,000 parts, each of which may have been sent many times. */
+/** An upload has up to 10,000 parts, each of which may have been sent many times. */
 const mostPages = 1_000;
 
 interface Listing {
   readonly query: Query;
   readonly shape: EntryShape;
-  /** Parameter of the next request by the element that holds its value. */
+  /** Elements that hold the values for the next request, by query parameter. */
   readonly markers: Readonly<Record<string, string>>;
 }
 
-/** ListObjectsV2. */
 const objects: Listing = {
   query: [['list-type', '2']],
   shape: {
@@ -40,7 +39,6 @@ const objects: Listing = {
   },
   markers: { 'continuation-token': 'NextContinuationToken' },
 };
-/** ListObjectVersions. */
 const versions: Listing = {
   query: [['versions', '']],
   shape: {
@@ -50,7 +48,6 @@ const versions: Listing = {
   },
   markers: { 'key-marker': 'NextKeyMarker', 'version-id-marker': 'NextVersionIdMarker' },
 };
-/** ListMultipartUploads. */
 const uploads: Listing = {
   query: [['uploads', '']],
   shape: {
@@ -63,10 +60,10 @@ const uploads: Listing = {
 
 type Query = readonly (readonly [name: string, value: string])[];
 
-/** Calls a request to the store, again where that may help. */
+/** Calls a request to the store, and retries it if that may help. */
 export type Attempt = <T>(request: (upstream: Upstream) => Promise<T>) => Promise<T>;
 
-/** All objects below `prefix`, page by page. @throws what `attempt` does; S3Error for a listing without end */
+/** Pages of all objects below `prefix`. @throws errors of `attempt`; S3Error for an endless listing */
 export async function* objectPages(
   attempt: Attempt,
   bucket: string,
@@ -75,7 +72,7 @@ export async function* objectPages(
   for await (const page of pages(attempt, bucket, prefix, objects)) yield page.entries.map(stateObject);
 }
 
-/** The same of all versions and delete markers. */
+/** Pages of all versions and delete markers below `prefix`. */
 export async function* versionPages(
   attempt: Attempt,
   bucket: string,
@@ -85,7 +82,7 @@ export async function* versionPages(
     yield page.entries.map((entry) => ({ ...stateObject(entry), versionId: entry.get('VersionId') }));
 }
 
-/** Ids of all uploads in parts that are open. */
+/** Ids of all open multipart uploads. */
 export async function* openUploadPages(attempt: Attempt, bucket: string): AsyncGenerator<readonly string[]> {
   for await (const page of pages(attempt, bucket, '', uploads))
     yield page.entries.map((entry) => entry.get('UploadId') ?? '');
@@ -122,7 +119,7 @@ interface WantedPage {
   readonly signal?: AbortSignal;
 }
 
-/** @throws S3Error as the store has it; InternalError for a page that is too long or none */
+/** @throws S3Error of the store; InternalError for a page that is too long or malformed */
 export async function listingPage(
   upstream: Upstream,
   { bucket, query, shape, limit, signal }: WantedPage,
@@ -137,9 +134,9 @@ export async function listingPage(
 }
 
 /**
- * Where the next page begins; undefined after the last one.
- * @param begun where all pages until now began
- * @throws S3Error for a listing without end, such as one that leads back to where it has been
+ * Query for the next page; undefined after the last.
+ * @param begun queries of all pages so far
+ * @throws S3Error for an endless listing, such as one that returns to an earlier page
  */
 function following(
   page: ScannedEntries,
@@ -173,12 +170,12 @@ export interface Deletable {
 /** Every version and delete marker below a prefix, in pages of at most 1,000. */
 export type VersionPages = (prefix: string) => AsyncIterable<readonly Deletable[]>;
 
-/** DeleteObjects takes no more. */
+/** Limit of one DeleteObjects request. */
 export const deleteBatchSize = 1_000;
 
 /**
- * What has to be deleted so that nothing of `keys` remains, in batches that one DeleteObjects
- * takes. With `versions`, each version and delete marker is named.
+ * Everything to delete so that nothing of `keys` remains, in batches for one DeleteObjects request. With `versions`,
+ * every version and delete marker is included.
  */
 export async function* deletableObjects(
   keys: readonly string[],
@@ -198,7 +195,7 @@ export async function* deletableObjects(
   }
 }
 
-/** Keys by the folder of their upload or object, which is listed once for all of them. */
+/** Groups keys by the folder of their upload or object, so that each folder is listed once. */
 function byFolder(keys: readonly string[], reservedPrefix: string): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>();
   for (const key of keys) {
@@ -210,7 +207,7 @@ function byFolder(keys: readonly string[], reservedPrefix: string): Map<string, 
   return folders;
 }
 
-/** `<reserved>uploads/<hash>/` or `<reserved>manifests/<hash>/`; any other key stands for itself. */
+/** `<reserved>uploads/<hash>/` or `<reserved>manifests/<hash>/`; for other keys the key itself. */
 function folderOf(key: string, reservedPrefix: string): string {
   if (!key.startsWith(reservedPrefix)) return key;
   const [kind, hash, ...rest] = key.slice(reservedPrefix.length).split('/');

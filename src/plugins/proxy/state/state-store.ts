@@ -29,57 +29,58 @@ import {
   versionPages,
 } from './listings.ts';
 
-/** Throws where there is no room for so many bytes; asked again for a further attempt. */
+/** Reserves room for so many bytes, or throws; called again for each retry. */
 export type Admit = (bytes: number) => void;
 
 /**
- * Helper objects of the proxy (records, manifests), in the bucket of
- * the object or in `--state-bucket`. `bucket` is always the object's.
- * Failures throw S3Error 503.
+ * Helper objects of the proxy (records, manifests), in the object's bucket or in `--state-bucket`; `bucket` is always
+ * the object's.
+ * @throws S3Error 503, or NoSuchBucket; reading also EnvelopeError `malformed-metadata` for an object longer than
+ *   `limit` bytes
  */
 export interface StateStore {
   put(bucket: string, key: string, body: string | Buffer): Promise<void>;
-  /** @returns undefined when there is no such object */
+  /** @returns undefined if the object does not exist */
   get(bucket: string, key: string, limit: number): Promise<string | undefined>;
   /**
-   * The same for long ones: as a string, megabytes are kept until V8's next full collection.
-   * @param admit called before the first byte of so many is read; nothing is read when it throws
-   * @returns bytes that the caller releases
+   * Reads a long object as bytes; a string of megabytes would stay in memory until V8's next full collection.
+   * @param admit called with the number of bytes before the first one is read; nothing is read if it throws
+   * @returns a buffer that the caller releases
    */
   read(bucket: string, key: string, limit: number, admit: Admit): Promise<Buffer | undefined>;
   /** Pages through all keys below `prefix`, in order. */
   list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]>;
-  /** Deletes for good: by version where the bucket keeps versions. */
+  /** Deletes permanently: every version if the bucket keeps versions. */
   delete(bucket: string, keys: readonly string[]): Promise<void>;
   close(): void;
 }
 
-/** What lies in a bucket itself, wherever helper objects are kept now. Failures throw S3Error 503. */
+/** The contents of the bucket itself, wherever helper objects are kept. Throws like StateStore. */
 export interface BucketContents extends Pick<StateStore, 'put' | 'get'> {
-  /** All that would have to go before the bucket can: objects, or versions and delete markers; in the order of keys. */
+  /** Everything to delete before the bucket can be deleted, in key order: objects, or versions and delete markers. */
   everything(bucket: string): AsyncIterable<readonly StateVersion[]>;
-  /** Ids of the uploads in parts that are open. */
+  /** Ids of open multipart uploads. */
   openUploads(bucket: string): AsyncIterable<readonly string[]>;
-  /** @returns undefined for a delete marker, and when there is no such version */
+  /** @returns undefined for a delete marker, and if the version does not exist */
   getVersion(bucket: string, version: StateVersion, limit: number): Promise<string | undefined>;
-  /** Deletes exactly these. */
+  /** Deletes exactly these versions. */
   deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void>;
 }
 
 export interface StateParts {
   readonly config: Pick<ProxyConfig, 'stateBucket' | 'reservedPrefix'>;
-  /** Taken over, and closed with the store. */
+  /** Owned: closed together with the store. */
   readonly upstream: Upstream;
   readonly buckets: BucketFacts;
 }
 
-/** Whether a further attempt may do better. */
+/** Whether a retry may help. */
 const mayPass = (error: unknown): boolean => error instanceof S3Error && error.status >= 500;
 
 const attempts = { initialMs: 100, maxMs: 2_000, maxAttempts: 3, isRetryable: mayPass };
 const deleteAnswerLimit = 1024 * 1024;
 
-/** Helper objects over the proxy's own connections to the store: the AWS SDK would take 20 MB of a sidecar's memory. */
+/** Stores helper objects over the proxy's own connections, since the AWS SDK would take 20 MB of a sidecar's memory. */
 export class UpstreamStateStore implements StateStore, BucketContents {
   readonly #parts: StateParts;
 
@@ -190,7 +191,7 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   return text;
 }
 
-/** An overlong object stays what it is, so that no further attempt may follow. */
+/** An overlong object is not an S3Error, because retries would not help. */
 async function readWithin(response: UpstreamResponse, limit: number, admit?: Admit): Promise<Buffer> {
   const announced = Number(response.headers['content-length'] ?? limit);
   if (announced <= limit) {
@@ -206,12 +207,12 @@ async function readWithin(response: UpstreamResponse, limit: number, admit?: Adm
   throw new EnvelopeError('malformed-metadata', `a helper object is longer than ${limit} bytes`);
 }
 
-/** What a store says of an object that does not exist. */
+/** Errors for an object that does not exist. */
 const noObject: ReadonlySet<string> = new Set(['NoSuchKey']);
-/** The same of a version, and of a delete marker. */
+/** Errors for a missing version or a delete marker. */
 const noVersion: ReadonlySet<string> = new Set(['NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed']);
 
-/** Throws what went wrong with a helper object as callers see it. The store's own words stay in the cause. */
+/** Converts a failure of a helper object to what callers see; the store's own error becomes the cause. */
 function stateFailure(error: unknown): never {
   if (!(error instanceof S3Error) || error.code === 'ServiceUnavailable') throw error;
   if (error.code === 'NoSuchBucket') throw s3Error('NoSuchBucket', undefined, { cause: error });
@@ -219,10 +220,10 @@ function stateFailure(error: unknown): never {
   throw s3Error('ServiceUnavailable', message, { cause: error });
 }
 
-/** More wait for `svc proxy gc`, as do those of a process that ends before their time. */
+/** Further objects are left to `svc proxy gc`, like those of a process that ends before their time. */
 const mostWaiting = 10_000;
 
-/** Helper objects that go once those who may still ask for them have had their time. */
+/** Deletes helper objects once current readers have had time to finish. */
 export class DelayedRemovals {
   readonly #state: Pick<StateStore, 'delete'>;
   readonly #log: Pick<Logger, 'warn'>;

@@ -32,7 +32,7 @@ export type UpstreamConfig = Pick<
 
 export interface UpstreamParts {
   readonly credentials: CredentialSource;
-  /** PEM certificates to trust in place of Node's own. */
+  /** PEM certificates trusted in place of Node's own. */
   readonly ca?: string | undefined;
   readonly limits?: Partial<UpstreamLimits>;
 }
@@ -46,7 +46,7 @@ export function createUpstream(config: UpstreamConfig, log: Logger, parts: Upstr
   return new S3Upstream(connector, composer, bodyForm(config), log);
 }
 
-/** From this length on the store is asked before the body is sent: a refusal then costs nothing. */
+/** Body length from which the store is asked first, so that a refusal costs no transfer. */
 const askFrom = 1024 * 1024;
 const emptySha256 = hash('sha256', '', 'hex');
 const noBody = new Uint8Array(0);
@@ -109,7 +109,7 @@ class S3Upstream implements Upstream {
     return this.#connector.open(head, signal, body);
   }
 
-  /** A kept connection that the store had closed is found out before the body is spent on it. */
+  /** Detects that the store has closed a reused connection before the body is sent over it. */
   async #openAsking(head: UpstreamRequestHead, { signal }: UpstreamRequest): Promise<UpstreamExchange> {
     const exchange = this.#connector.open(head, signal);
     await exchange.agreed;
@@ -121,12 +121,12 @@ class S3Upstream implements Upstream {
   }
 }
 
-/** Long enough for other connections that the store has closed to be dropped, and not the same for all. */
+/** Long enough for other connections closed by the store to be dropped; random, so that retries spread out. */
 function pause(signal: AbortSignal | undefined): Promise<void> {
   return delay(5 + Math.random() * 45, undefined, signal && { signal });
 }
 
-/** A GET has no length; a PUT without body has length 0. */
+/** A GET has no length header; a PUT without body has length 0. */
 function lengthHeader(method: string, body: Uint8Array): Record<string, string> {
   if (body.length === 0 && method !== 'PUT' && method !== 'POST') return {};
   return { 'content-length': String(body.length) };
@@ -137,8 +137,8 @@ const nextStep =
   "check the proxy's own credentials for the object store and what their policy grants; callers see the store's answer as it is";
 
 /**
- * Tells of answers by which the store refuses the proxy itself, at most once a minute: callers take
- * them for their own fault, and where a single object is meant they are no event.
+ * Reports that the store refused the proxy itself, because callers take such answers for their own fault; at most once
+ * a minute, because a refusal may concern a single object only.
  */
 export class Denials {
   readonly #log: RateLimitedLog;
@@ -147,7 +147,7 @@ export class Denials {
     this.#log = new RateLimitedLog(log, lineAMinute);
   }
 
-  /** @param now in milliseconds, of `performance.now()` */
+  /** @param now milliseconds, from `performance.now()` */
   note(method: string, status: number, now?: number): void {
     if (status !== 401 && status !== 403) return;
     const fields = (leftOut: number) => ({ method, status, count: leftOut + 1, next: nextStep });
@@ -155,7 +155,7 @@ export class Denials {
   }
 }
 
-/** Turns a failure of the connection into S3's words and logs it once. */
+/** Converts a connection failure to an S3Error and logs it once. */
 export type ReportFailure = (error: unknown) => unknown;
 
 export function reporter(log: Logger, { method, signal }: UpstreamRequest): ReportFailure {
@@ -168,11 +168,16 @@ export function reporter(log: Logger, { method, signal }: UpstreamRequest): Repo
 
 const redirects = new Set([301, 302, 303, 305, 307, 308]);
 
-/** Of success, what S3 answers reads with, and other requests (202: a restore has begun). Callers would take any other for its word. */
+/**
+ * Success statuses of S3 for reads and for other requests (202: a restore has begun). Callers would trust any other.
+ */
 const readSuccesses = new Set([200, 206]);
 const successes = new Set([200, 202, 204]);
 
-/** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect, or a success that S3 has not */
+/**
+ * Waits for the store's response. @throws the result of `report` for a failure; S3Error 500 for a redirect or a success
+ * status that S3 does not have
+ */
 export async function received(
   exchange: UpstreamExchange,
   method: string,
@@ -205,11 +210,11 @@ type HeaderValues = Readonly<Record<string, string | undefined>>;
 
 export interface Composed {
   readonly head: UpstreamRequestHead;
-  /** Where chunk signatures continue from. */
+  /** State from which chunk signatures continue. */
   readonly chunks: ChunkSigningContext;
 }
 
-/** Puts requests into the form in which they go to the store, signed with the proxy's credentials. */
+/** Builds requests to the store, signed with the proxy's credentials. */
 export class RequestComposer {
   readonly #endpoint: StoreEndpoint;
   readonly #credentials: CredentialSource;
@@ -221,7 +226,10 @@ export class RequestComposer {
     this.#signer = new RequestSigner(region);
   }
 
-  /** `payload`: value of `x-amz-content-sha256`; `framing`: headers that say how long the body is. */
+  /**
+   * @param payload value of `x-amz-content-sha256`
+   * @param framing headers that state the length of the body
+   */
   async compose(request: UpstreamRequest, payload: string, framing: HeaderValues): Promise<Composed> {
     const { method, bucket, key } = request;
     const path = this.#endpoint.path(bucket, key);
@@ -244,15 +252,15 @@ function addDefined(headers: Record<string, string>, values: HeaderValues | unde
   }
 }
 
-/** Where the store listens and how requests name it. */
+/** Address of the store, and how requests name it. */
 export interface StoreEndpoint {
   readonly secure: boolean;
-  /** To connect to; an IPv6 address without brackets. */
+  /** Host to connect to; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Value of the `Host` header: without the scheme's default port. */
+  /** Value of the `Host` header, without the scheme's default port. */
   readonly authority: string;
-  /** Encoded path of a request line, below the base path. */
+  /** Encoded path of the request line, below the base path. */
   path(bucket: string, key: string): string;
 }
 

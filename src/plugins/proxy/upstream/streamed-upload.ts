@@ -13,18 +13,18 @@ import { AnsweredEarly, type UpstreamResponse, type UpstreamUpload } from './ups
 import type { UpstreamExchange } from './upstream-exchange.ts';
 
 export interface UploadPlan {
-  /** Bytes that will be written. */
+  /** Number of bytes that will be written. */
   readonly length: number;
   readonly framing: Framing | undefined;
-  /** Where the chunk signatures continue from. */
+  /** State from which chunk signatures continue. */
   readonly chunks: ChunkSigningContext;
-  /** The store's answer to the wire, with failures in S3's words. */
+  /** The store's response, with connection failures as S3Errors. */
   readonly answer: () => Promise<UpstreamResponse>;
-  /** A failure of the wire in S3's words. */
+  /** Converts a connection failure to an S3Error. */
   readonly failed: (error: unknown) => unknown;
 }
 
-/** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
+/** Runs `send`; after any failure the store keeps nothing. Returns a refusal that came early. */
 export async function sendAll(
   upload: UpstreamUpload,
   send: () => Promise<UpstreamResponse>,
@@ -38,19 +38,19 @@ export async function sendAll(
   }
 }
 
-/** A buffer for one frame of ciphertext; its content is whatever was there. */
+/** A buffer for one frame of ciphertext, not zeroed. */
 const takeFrame = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(headroom + frameBytes);
 const free: Buffer[] = [];
 
-/** Room before the data for a chunk's header, which carries a signature. */
+/** Room before the data for a chunk header, which carries a signature. */
 const headroom = 128;
 
-/** Large frames cost less; each upload holds about two of them. */
+/** Large frames cost less per byte; each upload holds about two of them. */
 export const frameBytes = 256 * 1024;
 
 /**
- * Sends a body frame by frame. A full frame leaves when a byte after it has
- * come, so the last one stays here until `finish`.
+ * Sends a body frame by frame. A full frame is sent only when another byte arrives, so the last frame is held until
+ * `finish`.
  */
 export class StreamedUpload implements UpstreamUpload {
   readonly #exchange: UpstreamExchange;
@@ -60,7 +60,7 @@ export class StreamedUpload implements UpstreamUpload {
   #held = 0;
   #taken = 0;
   #checksum = 0;
-  /** Nobody reads from the frame any more. A store may answer before. */
+  /** True once nobody reads from the frame any more; the store may answer earlier. */
   #frameIsFree = false;
 
   constructor(exchange: UpstreamExchange, plan: UploadPlan) {
@@ -135,7 +135,7 @@ export class StreamedUpload implements UpstreamUpload {
     return error instanceof AnsweredEarly ? error : this.#plan.failed(error);
   }
 
-  /** What is held, with the chunk header before it; the frame is empty again once that is written. */
+  /** The held bytes after their chunk header. The frame counts as empty, but must not change before it was written. */
   #framed(): Buffer {
     const data = this.#frame.subarray(headroom, headroom + this.#held);
     this.#held = 0;
@@ -158,26 +158,26 @@ export class StreamedUpload implements UpstreamUpload {
 
 const maxFree = 16;
 
-/** To be called when nobody, the operating system included, reads from it any more. */
+/** Call it once nobody reads from the frame, not even the operating system. */
 function giveFrame(frame: Buffer): void {
   if (free.length < maxFree) free.push(frame);
 }
 
 export const checksumTrailer = 'x-amz-checksum-crc32';
-/** A CRC-32 in base64. */
+/** Length of a CRC-32 in base64. */
 const checksumLength = 8;
 
-/** How a streamed body goes to the store. */
+/** How a streamed body is sent to the store. */
 export interface BodyForm {
   /** `x-amz-content-sha256` */
   readonly payload: string;
-  /** Undefined: the bare bytes. */
+  /** Undefined: the plain bytes. */
   readonly framing: Framing | undefined;
 }
 
 type FormConfig = Pick<ProxyConfig, 'upstream' | 'upstreamSigning' | 'upstreamChecksum'>;
 
-/** The checksum is over the ciphertext: a store refuses a body that ends before its trailer has come. */
+/** The trailing checksum covers the ciphertext, and makes a store refuse a body that ends before its trailer. */
 export function bodyForm(config: FormConfig): BodyForm {
   const signed = isSigned(config);
   if (config.upstreamChecksum === 'crc32') {
@@ -189,13 +189,13 @@ export function bodyForm(config: FormConfig): BodyForm {
   return { payload: streamingSigned, framing: { chunkSize: frameBytes, signed, trailers: [] } };
 }
 
-/** Plain http is not trusted with the body. */
+/** Over plain HTTP the body must be signed. */
 function isSigned({ upstream, upstreamSigning }: FormConfig): boolean {
   if (upstreamSigning !== 'auto') return upstreamSigning === 'signed';
   return upstream.protocol !== 'https:';
 }
 
-/** The headers that announce `length` bytes in that form. */
+/** Headers that announce `length` bytes in this form. */
 export function framingHeaders({ framing }: BodyForm, length: number): Record<string, string> {
   if (!framing) return { 'content-length': String(length) };
   const headers: Record<string, string> = {

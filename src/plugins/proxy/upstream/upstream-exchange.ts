@@ -10,7 +10,6 @@ import type {
 import { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import { AnsweredEarly } from './upstream.ts';
 
-/** Requests to one store. */
 export function createConnector(target: HttpTarget, limits: UpstreamLimits): UpstreamConnector {
   const client = new Http1Client(target, limits, Math.min(limits.idleMs, limits.continueMs));
   return {
@@ -23,12 +22,12 @@ export function createConnector(target: HttpTarget, limits: UpstreamLimits): Ups
 }
 
 /**
- * Two turns of the event loop, each of which reads what has come. A store that refuses a body
- * answers and closes; a write that meets the closed connection would lose the answer with it.
+ * Two turns of the event loop, each of which reads pending input. A store that refuses a body answers and closes; a
+ * write to the closed connection would lose that answer.
  */
 const arrivals = () => new Promise((resolve) => setImmediate(setImmediate, resolve));
 
-/** A request of the raw client with the bounds that a store needs. */
+/** A request over the raw client, with the time limits for a store. */
 class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched {
   readonly response: Promise<StoreResponse>;
   readonly #settle = Promise.withResolvers<StoreResponse>();
@@ -39,7 +38,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
   readonly #signal: AbortSignal | undefined;
   readonly #leaveQueue: () => void;
   #connection: Http1Connection | undefined;
-  /** What waits for a connection. */
+  /** Bytes that wait for a connection. */
   #unsent:
     | { readonly buffers: readonly Uint8Array[]; readonly last: boolean; readonly done: WriteCallback }
     | undefined;
@@ -50,7 +49,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
   #unseen = false;
   #agreement: PromiseWithResolvers<void> | undefined;
   #agreeBy = Number.POSITIVE_INFINITY;
-  /** Settles the write that waits for the connection. */
+  /** Settles a write that waits for the connection. */
   #wake: (() => void) | undefined;
   #moved = -1;
   #stillSince = 0;
@@ -65,7 +64,8 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     this.#client = client;
     this.#limits = limits;
     this.#head = head;
-    // before there is a connection: what is wrong with it concerns whoever asked, and not whoever used that connection last
+    // checked before a connection is taken, so that errors concern this request and not an earlier user of the
+    // connection
     this.#headText = headText(head);
     this.#signal = signal;
     this.#ended = body !== undefined;
@@ -111,7 +111,6 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     else this.#connection.reset(reason);
   }
 
-  /** For the client. */
   connected(connection: Http1Connection): void {
     const { method } = this.#head;
     const { buffers = [], last = false, done } = this.#unsent ?? {};
@@ -145,13 +144,13 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     this.#body?.push(bytes);
   }
 
-  /** Where the body was not sent to its end, the connection is reset by itself. */
+  /** If the body was not sent in full, the connection resets itself. */
   ended(): void {
     this.#release();
     this.#body?.ended();
   }
 
-  /** Rejects here too: a request that waits for a connection gets no answer before it has one. */
+  /** Rejects the response too, because a request that waits for a connection would never get one. */
   failed(error: Error, unseen = false): void {
     this.#unseen = unseen && this.#body === undefined;
     this.#failure ??= error;
@@ -162,7 +161,10 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     this.#body?.failed(error);
   }
 
-  /** A store that is silent while it is its turn is given up; one that says nothing to a question gets the body. */
+  /**
+   * Gives up a store that is silent while it is the store's turn, and sends the body if the store does not answer
+   * `Expect: 100-continue`.
+   */
   look(now: number): void {
     const connection = this.#connection;
     if (connection === undefined) return;
@@ -198,7 +200,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
 
   readonly #aborted = (): void => this.reset(this.#signal?.reason);
 
-  /** False while it is a slow caller that keeps the connection quiet, sending or taking. */
+  /** False while a slow caller is the reason why the connection is quiet, in either direction. */
   #awaitsStore(): boolean {
     if (this.#body) return this.#body.waiting === 0;
     return this.#ended || this.#wake !== undefined;
@@ -208,10 +210,10 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
 const broken = (cause: Error | undefined): Error =>
   s3Error('ServiceUnavailable', 'The connection to the object store broke while it was read.', { cause });
 
-/** Bodies up to this size leave in one piece with the head before them, in bytes. */
+/** Bytes up to which a body is sent in one piece with its head. */
 const joinedBytes = 64 * 1024;
 
-/** Head and body, together where copying costs less than a second piece. */
+/** Head and body, joined if copying costs less than a second write. */
 function joined(head: string, buffers: readonly Uint8Array[]): readonly Uint8Array[] {
   let size = 0;
   for (const { length } of buffers) size += length;
@@ -225,12 +227,14 @@ function joined(head: string, buffers: readonly Uint8Array[]): readonly Uint8Arr
   return [message];
 }
 
-/** What ends a line or a head before its time. Values are byte strings; the signer has normalized their blanks. */
+/**
+ * Characters that would end a line or the head early. Values are byte strings; the signer has normalized their blanks.
+ */
 const unfit = /[^\t\x20-\x7e\x80-\xff]/;
 const unfitTarget = /[^\x21-\x7e]/;
 const fieldName = /^[\w!#$%&'*+\-.^`|~]+$/;
 
-/** @throws TypeError for what would break out of its line */
+/** @throws TypeError for characters that would break out of their line */
 function headText({ method, target, headers }: UpstreamRequestHead): string {
   let text = `${method} ${target} HTTP/1.1\r\n`;
   if (unfitTarget.test(target)) throw new TypeError('a request target has a character that is not encoded');
@@ -243,15 +247,15 @@ function headText({ method, target, headers }: UpstreamRequestHead): string {
   return `${text}\r\n`;
 }
 
-/** Head of a request as it goes on the wire: signed, with its framing headers. */
+/** A request head as sent: signed, with framing headers. */
 export interface UpstreamRequestHead {
   readonly method: string;
-  /** Path and query of the request line. */
+  /** Path and query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The head of the store's answer, with its body on the way. */
+/** Head of the store's response; its body is still arriving. */
 export interface StoreResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -260,24 +264,27 @@ export interface StoreResponse {
 }
 
 /**
- * One request on its way over one connection. Failures reject with what the
- * operating system or a timeout said; `s3-upstream.ts` puts them into S3's words.
+ * One request over one connection. Failures reject with errors of the operating system or a timeout, which
+ * `s3-upstream.ts` converts to S3Errors.
  */
 export interface UpstreamExchange {
-  /** The head of the store's answer, whenever it comes; early answers to bodies included. */
+  /** Head of the store's response, whenever it arrives, even before the body was sent. */
   readonly response: Promise<StoreResponse>;
-  /** Resolves when the store agrees to a body that was announced by `Expect: 100-continue`, has answered, or says nothing for long. */
+  /**
+   * Resolves when the store agrees to a body announced by `Expect: 100-continue`, has answered, or stays silent for too
+   * long.
+   */
   readonly agreed: Promise<void>;
-  /** True when a kept connection turned out to be closed by the store: the request was not seen. */
+  /** True if the store had closed a reused connection, and so has not seen the request. */
   readonly stale: boolean;
   /**
-   * Resolves when the operating system has the buffer, which may be changed then.
-   * @throws AnsweredEarly when the store has answered already
+   * Resolves when the operating system has taken the buffer, which may then be changed.
+   * @throws AnsweredEarly if the store has already answered
    */
   write(buffer: Uint8Array): Promise<void>;
   /**
-   * @param taken called when the operating system has the buffers, which may be changed then
-   * @throws AnsweredEarly when the store has answered already
+   * @param taken called when the operating system has taken the buffers, which may then be changed
+   * @throws AnsweredEarly if the store has already answered
    */
   end(buffers: readonly Uint8Array[], taken: () => void): void;
   /** Resets the connection. Safe at any time. */
@@ -286,16 +293,16 @@ export interface UpstreamExchange {
 
 /** Opens requests to one endpoint. */
 export interface UpstreamConnector {
-  /** @param body all of it; undefined where it will be written */
+  /** @param body the whole body; undefined if it will be written later */
   open(head: UpstreamRequestHead, signal: AbortSignal | undefined, body?: Uint8Array): UpstreamExchange;
   close(): void;
 }
 
 /** Bounds on requests to the store; times in milliseconds. */
 export interface UpstreamLimits extends ClientLimits {
-  /** Without a byte from the store while it is the store's turn. */
+  /** Time without a byte from the store while it is the store's turn. */
   readonly idleMs: number;
-  /** For the store to agree to a large body before it is sent all the same. */
+  /** Time to wait for the store to agree to a large body, which is then sent regardless. */
   readonly continueMs: number;
 }
 

@@ -7,7 +7,7 @@ import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { HeldResponses } from '../server/admit-request.ts';
 
-/** A request to the store; host, date, signature and framing headers are added. */
+/** A request to the store, without host, date, signature and framing headers. */
 export interface UpstreamRequest {
   readonly method: string;
   /** Empty for the service itself. */
@@ -26,37 +26,38 @@ export interface UpstreamResponse {
   readonly body: ResponseBody;
 }
 
-/** A body of known length on its way to the store. */
+/** A body of known length being sent to the store. */
 export interface UpstreamUpload {
   /**
-   * Resolves when the store's connection takes more; `chunk` may be changed then.
-   * @throws AnsweredEarly when the store has answered already: read `answer`; S3Error 503 when it is gone.
+   * Resolves when the connection can take more; `chunk` may then be changed.
+   * @throws AnsweredEarly if the store has already answered (read `answer`); S3Error 503 if the connection is lost
    */
   write(chunk: Uint8Array): Promise<void>;
-  /** Sends the end of the body, with its trailing checksum, and answers what the store said, early or not. */
+  /** Sends the end of the body with its trailing checksum, and returns the store's response, early or not. */
   finish(lastChunk: Uint8Array): Promise<UpstreamResponse>;
-  /** What the store answers; for a refusal that came before the end of the body. */
+  /** The store's response, if it refused before the end of the body. */
   answer(): Promise<UpstreamResponse>;
-  /** Resets the connection: the store must not keep what it has. Safe to call at any time. */
+  /** Resets the connection, so that the store keeps nothing. Safe to call at any time. */
   abort(): void;
 }
 
 /**
- * The store as callers' requests reach it: signed with the proxy's own
- * credentials, over kept-alive connections.
- * Connection failures and time-outs throw S3Error 503 `ServiceUnavailable`,
- * redirects S3Error 500: a caller who followed one would get past the proxy.
- * When `signal` is aborted, its reason is thrown.
+ * The object store: requests are signed with the proxy's own credentials and sent over kept-alive connections.
+ * Connection failures and timeouts throw S3Error 503 `ServiceUnavailable`; redirects throw S3Error 500, because a
+ * caller who followed one would bypass the proxy. If `signal` is aborted, its reason is thrown.
  */
 export interface Upstream {
-  /** A request without body, or with a small one held in memory. Never follows redirects. */
+  /** Sends a request without body or with a small one from memory. Never follows redirects. */
   send(request: UpstreamRequest, body?: Uint8Array): Promise<UpstreamResponse>;
-  /** A request whose body of `length` bytes is streamed; the trailing checksum keeps a cut body from being stored. */
+  /**
+   * Sends a request with a streamed body of `length` bytes; the trailing checksum prevents a truncated body from being
+   * stored.
+   */
   upload(request: UpstreamRequest, length: number): Promise<UpstreamUpload>;
   close(): void;
 }
 
-/** The store has answered while its request was being sent: its answer says why. */
+/** The store answered while its request was still being sent; the answer gives the reason. */
 export class AnsweredEarly extends Error {
   override readonly name = 'AnsweredEarly';
 
@@ -65,14 +66,14 @@ export class AnsweredEarly extends Error {
   }
 }
 
-/** A failure on the way to the store as callers see it: they retry a 503. */
+/** Converts a connection failure to a 503, which callers retry. */
 export function unavailable(cause: unknown): S3Error {
   if (cause instanceof S3Error) return cause;
   const message = `The object store cannot be reached (${reasonOf(cause)}). Please retry.`;
   return s3Error('ServiceUnavailable', message, { cause });
 }
 
-/** Codes alone: messages of the operating system name addresses. */
+/** Error codes only, since messages of the operating system contain addresses. */
 export function reasonOf(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: { code?: unknown }[] };
   const first = code ?? errors?.[0]?.code;
@@ -81,7 +82,7 @@ export function reasonOf(error: unknown): string {
 
 const limit = 64 * 1024;
 
-/** What a status means where the store sends no body (HEAD). */
+/** Error codes for statuses where the store sends no body (HEAD). */
 const codeOfStatus: Readonly<Record<number, string>> = {
   304: 'NotModified',
   400: 'BadRequest',
@@ -96,13 +97,13 @@ const codeOfStatus: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 };
 
-/** Consumes an unsuccessful response: the store's own code, status and message as an S3Error for the caller. */
+/** Reads an unsuccessful response into an S3Error with the store's own code, status and message. */
 export async function refusal(response: UpstreamResponse): Promise<S3Error> {
   const text = await readText(response);
   return refusalOf(response.status, text);
 }
 
-/** The same for a body that was read already, such as an `<Error>` in a 200. */
+/** The same for a body that was already read, such as an `<Error>` in a 200. */
 export function refusalOf(status: number, text: string): S3Error {
   const failed = status >= 300 ? status : 500;
   const code =
@@ -113,8 +114,8 @@ export function refusalOf(status: number, text: string): S3Error {
 }
 
 /**
- * Why a HEAD was refused. It has no error body, so the same is asked once more, by a GET of one byte. A condition that
- * was not met is 412 for those who want the object for something else than a GET.
+ * Why a HEAD was refused. A HEAD response has no error body, so the request is repeated as a GET of one byte. An unmet
+ * condition is 412 even where HEAD answers 304, for callers that want the object for something else than a GET.
  */
 export async function headRefusal(
   upstream: Upstream,
@@ -130,7 +131,10 @@ export async function headRefusal(
   return refusalOf(status, '');
 }
 
-/** What S3 says of an error beside its code and message; sizes and digests would be those of the ciphertext. */
+/**
+ * Error details that S3 defines besides code and message; sizes and digests are left out, as they would be those of the
+ * ciphertext.
+ */
 const passedDetails = [
   'ArgumentName',
   'ArgumentValue',
@@ -168,16 +172,16 @@ async function readText({ body }: UpstreamResponse): Promise<string> {
       chunks.push(chunk);
     }
   } catch {
-    // Cut off: the status says what matters.
+    // cut off; the status says enough
     return '';
   }
   return Buffer.concat(chunks).toString();
 }
 
 /**
- * Reads a body whole.
- * @param held takes the room for it, as it comes; absent where `limit` is small
- * @throws S3Error when it is longer than `limit` bytes
+ * Reads a whole body into memory.
+ * @param held reserves memory as the body arrives; omitted if `limit` is small
+ * @throws S3Error for a body longer than `limit` bytes
  */
 export async function readBody(
   { body }: UpstreamResponse,
@@ -205,8 +209,8 @@ const startsWithError = /^(<\?xml[^>]*>)?\s*<Error[\s>]/;
 const blanks = new Set(Buffer.from(' \t\r\n'));
 
 /**
- * The document that a request answers with.
- * @returns bytes that the caller releases. @throws S3Error as the store has it, in the status or in the body
+ * Reads the XML document of a response.
+ * @returns a buffer that the caller releases. @throws S3Error of the store, from the status or the body
  */
 export async function xmlBytes(response: UpstreamResponse, limit: number): Promise<Buffer> {
   const bytes = await readBody(response, limit);
@@ -216,7 +220,7 @@ export async function xmlBytes(response: UpstreamResponse, limit: number): Promi
   throw refusalOf(response.status, bytes.toString().trim());
 }
 
-/** The same as text. */
+/** The document as text. */
 export async function xmlText(response: UpstreamResponse, limit: number): Promise<string> {
   const bytes = await xmlBytes(response, limit);
   const text = bytes.toString().trim();
@@ -225,9 +229,9 @@ export async function xmlText(response: UpstreamResponse, limit: number): Promis
 }
 
 /**
- * The result document of a request that answers with one. Stores answer 200 to copies and Complete before they
- * know the outcome, white space first, so the body decides.
- * @throws S3Error as the store has it, in the status or in the body
+ * Parses the result document of a request. For copies and Complete, stores send 200 and white space before they know
+ * the outcome, so the body decides.
+ * @throws S3Error of the store, from the status or the body
  */
 export async function xmlResult(
   response: UpstreamResponse,

@@ -1,11 +1,11 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import { type Space, SpoolFile, type SpoolSpace, SpoolUnavailable } from '../read/body/spool.ts';
 
-/** Room on disk is taken in steps of this size, because the length is not known. */
+/** Disk space is reserved in steps of this many bytes, because the length is not known. */
 const stepBytes = 8 * 1024 * 1024;
 const readBytes = 256 * 1024;
 
-/** Ciphertext of unknown length: in memory while it is small, then in a file without a name. */
+/** Ciphertext of unknown length: in memory while small, then in an unlinked file. */
 export class CiphertextSpool {
   readonly #folder: string;
   readonly #space: SpoolSpace;
@@ -24,7 +24,7 @@ export class CiphertextSpool {
     return this.#length;
   }
 
-  /** @throws S3Error 503 `SlowDown` when there is no room on disk */
+  /** @throws S3Error 503 `SlowDown` if the disk is full */
   async append(piece: Buffer): Promise<void> {
     this.#length += piece.length;
     if (!this.#file && this.#length <= smallBytes) {
@@ -45,7 +45,7 @@ export class CiphertextSpool {
     }
   }
 
-  /** The whole ciphertext, unless it is on disk. */
+  /** The whole ciphertext; undefined if it is on disk. */
   inMemory(): Buffer | undefined {
     return this.#file ? undefined : Buffer.concat(this.#pieces, this.#length);
   }
@@ -91,5 +91,5 @@ export class CiphertextSpool {
   }
 }
 
-/** Bodies up to this size are verified in memory before the store gets them. Plaintext bytes. */
+/** Plaintext bytes up to which a body is verified in memory before the store gets it. */
 export const smallBytes = 64 * 1024;

@@ -13,19 +13,19 @@ import {
   type WriteContext,
 } from './seal-and-send.ts';
 
-/** An encrypted body that the store holds. */
+/** An encrypted body stored in the object store. */
 export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
   /** The wrapped DEK. */
   readonly dek: string;
-  /** As `sealChecksums` writes them, where there are any. */
+  /** Checksums as `sealChecksums` writes them, if there are any. */
   readonly sealed?: string;
 }
 
 /**
- * Encrypts a plaintext under a fresh DEK, or in format 2 a part under that of its upload, and stores it. The DEK is
- * wrapped before the store gets the request, and wiped when this settles.
- * @throws S3Error EntityTooLarge before anything is sent; the store's refusal; what `source` throws,
- *   after which the store has kept nothing.
+ * Encrypts a plaintext and stores it: under a fresh DEK or, for a part in format 2, under the DEK of its upload. The
+ * DEK is wrapped before the store gets the request, and wiped when this settles.
+ * @throws S3Error EntityTooLarge before anything is sent; the store's refusal; errors of `source`, after which the
+ *   store keeps nothing
  */
 export async function encryptToStore(context: WriteContext, plan: EncryptionPlan): Promise<StoredBody> {
   if (plan.length !== undefined && plan.length > mostPlaintext(formatOf(plan)))
@@ -40,7 +40,7 @@ export async function encryptToStore(context: WriteContext, plan: EncryptionPlan
   });
 }
 
-/** An object has its checksum in its metadata, a part has them in its record. */
+/** For parts only, whose checksums go into their record; an object's checksum is in its metadata. */
 function partChecksums(
   { purpose, checksums: calculated }: EncryptionPlan,
   dek: Buffer,
@@ -83,13 +83,13 @@ const freshKey = (
 interface Acceptance {
   readonly status: number;
   readonly headers: UpstreamResponse['headers'];
-  /** The store's, unquoted. */
+  /** The store's ETag, unquoted. */
   readonly etag: string;
 }
 
 /**
- * What the store found wrong with the body as it arrived there. The caller's
- * body was right, so to the caller this is a failure on the way, worth a retry.
+ * Errors about a body that was damaged on its way to the store. The caller's body was right, so the caller gets a 503,
+ * which it may retry.
  */
 const damagedOnTheWay = new Set([
   'BadDigest',
@@ -101,7 +101,7 @@ const damagedOnTheWay = new Set([
   'XAmzContentSHA256Mismatch',
 ]);
 
-/** @throws S3Error as the store refuses the write */
+/** @throws S3Error of the store if it refuses the write */
 async function accepted(response: UpstreamResponse): Promise<Acceptance> {
   const { status, headers, body } = response;
   if (status !== 200) {
@@ -118,7 +118,7 @@ async function accepted(response: UpstreamResponse): Promise<Acceptance> {
 
 const objectSize = 'x-amz-object-size';
 
-/** The store's answer to a write as the caller gets it: ETag outward, sizes of plaintext. */
+/** Response headers of a write for the caller, with ETag and size of the plaintext object. */
 export function writeAnswer({ headers, size }: Pick<StoredBody, 'headers' | 'size'>): Record<string, string> {
   const answer = responseHeadersDownstream(headers);
   if (answer[objectSize] !== undefined) answer[objectSize] = String(size);

@@ -25,7 +25,7 @@ import { smallBytes } from './ciphertext-spool.ts';
 import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
 import type { Besides } from './seal-and-send.ts';
 
-/** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
+/** PutObject. The body is encrypted under its own DEK, stored wrapped in the object's metadata. */
 export const putObject: OperationHandler = async (services, context) => {
   const { request, payload, answer, signal } = context;
   const name = { bucket: request.bucket, key: request.key };
@@ -52,8 +52,8 @@ export const putObject: OperationHandler = async (services, context) => {
 };
 
 /**
- * The body with the checksum that is kept: the announced one, or where there is none S3's own default. That costs as much
- * as the rest of a large body, and would be known only when its metadata have left.
+ * The body with the checksum to keep: the announced one or, for a small body, S3's default. For a large body the
+ * default would cost as much as everything else, and be known only after the metadata have been sent.
  */
 function summed(payload: Payload) {
   const { length = 0 } = payload;
@@ -66,7 +66,7 @@ function summed(payload: Payload) {
   };
 }
 
-/** Of S3, where the caller names none. */
+/** S3's default algorithm if the caller names none. */
 export const defaultChecksum = 'crc64nvme';
 
 /** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
@@ -93,8 +93,9 @@ export function objectHeaders(
 }
 
 /**
- * Without the checksum where there is no room for it, and then without an MD5 that was not the caller's own metadata.
- * @throws S3Error MetadataTooLarge when both together exceed what the store takes
+ * Adds the envelope, without the checksum if there is no room for it, and without an MD5 from `content-md5` if there is
+ * still none.
+ * @throws S3Error MetadataTooLarge if the metadata exceed the store's limit
  */
 export function withEnvelope(
   headers: Readonly<Record<string, string>>,
@@ -114,8 +115,8 @@ export function withEnvelope(
 }
 
 /**
- * For stores that check no trailing checksum: looks whether the whole body was kept.
- * @throws S3Error 503 when it was not
+ * For stores that do not verify trailing checksums: checks that the whole body was stored.
+ * @throws S3Error 503 if it was not
  */
 export async function verifyStored(
   { upstream, log }: Pick<ProxyServices, 'upstream' | 'log'>,
@@ -142,7 +143,7 @@ export async function verifyStored(
   throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
 }
 
-/** Somebody else's write or delete came right after: nothing is left to look at. */
+/** The object was overwritten or deleted right after the write, so there is nothing to verify. */
 function replacedMeanwhile(log: ProxyServices['log'], status: number): void {
   log.info('proxy.write.unverified', { status });
 }
@@ -154,7 +155,7 @@ function versionOf({ headers }: StoredBody): [string, string][] {
 
 const customerKeyPrefix = 'x-amz-server-side-encryption-customer-';
 
-/** Without them the store answers no HEAD of an object that it has encrypted under the caller's key. */
+/** The store answers a HEAD of an object encrypted under a customer key only with these headers. */
 function customerKey(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(

@@ -20,8 +20,9 @@ import type { UpstreamRequest, UpstreamResponse, UpstreamUpload } from '../upstr
 import { CiphertextSpool, smallBytes } from './ciphertext-spool.ts';
 
 /**
- * How a body is sealed and sent: small ones are read while their key is being wrapped, those of unknown length go over the disk.
- * @throws S3Error, from what is returned too: what `source` throws, after which the store has kept nothing
+ * Chooses how to encrypt and send a body: a small one is read while its key is being wrapped, one of unknown length is
+ * spooled to disk.
+ * @throws S3Error and errors of `source`, also from the returned function; the store then keeps nothing
  */
 export function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKey) => Promise<Sealed> {
   const { length } = plan;
@@ -35,8 +36,8 @@ export function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: 
 export const formatOf = ({ purpose }: EncryptionPlan): EnvelopeFormat => purpose.format ?? 1;
 
 /**
- * Encrypts a body of unknown length to disk, because the store wants its length
- * first, and sends it from there. Only ciphertext touches the disk.
+ * Encrypts a body of unknown length to disk, because the store requires the length first, and sends it from there. Only
+ * ciphertext touches the disk.
  */
 async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: FreshKey): Promise<Sealed> {
   plan.request(key, {});
@@ -81,7 +82,7 @@ function sendFile(upload: UpstreamUpload, spool: CiphertextSpool): Promise<Upstr
   });
 }
 
-/** Encrypts while the source is read. The end goes out once the source has ended and was found right. */
+/** Encrypts while the source is read. The end is sent only after the source has ended without error. */
 async function sendStreamed(
   { upstream }: WriteContext,
   plan: EncryptionPlan,
@@ -120,7 +121,7 @@ async function sendBody(
   return upload.finish(sealer.finish());
 }
 
-/** @throws S3Error IncompleteBody when the source does not have `length` bytes */
+/** @throws S3Error IncompleteBody if the source does not have exactly `length` bytes */
 async function collect(source: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
   const plaintext = Buffer.allocUnsafeSlow(length);
   let size = 0;
@@ -133,7 +134,7 @@ async function collect(source: AsyncIterable<Buffer>, length: number): Promise<B
   return plaintext;
 }
 
-/** Sends a body that is held in memory. Its SHA-256 is signed, so it cannot be stored in part. */
+/** Sends a body from memory. Its SHA-256 is signed, so a part of it cannot be stored. */
 async function sendWhole(
   context: WriteContext,
   plan: EncryptionPlan,
@@ -176,7 +177,7 @@ function sealWhole(
   }
 }
 
-/** What an object has in its metadata, which leave before its body. */
+/** Envelope fields for the object's metadata, which are sent before the body. */
 function besides(
   { purpose }: EncryptionPlan,
   { key }: FreshKey,
@@ -205,36 +206,41 @@ function sealedRequest({ config }: Pick<WriteContext, 'config'>, request: Upstre
 const sendSealed = (context: WriteContext, request: UpstreamRequest, body: Buffer) =>
   context.upstream.send(sealedRequest(context, request, body), body);
 
-/** A plaintext and where its ciphertext goes. */
+/** A plaintext, and the destination of its ciphertext. */
 export interface EncryptionPlan {
   readonly name: ObjectName;
-  /** Its `format` is that of the body. */
+  /** Its `format` is the body's. */
   readonly purpose: KeyPurpose;
-  /** Of a part in format 2: its number, and the DEK of its upload with the wrapped form. */
+  /** For a part in format 2: its number, and the DEK of its upload with the wrapped form. */
   readonly ofUpload?: { readonly number: number; key(): Promise<FreshKey> } | undefined;
-  /** Ends without error only when the plaintext is whole and right. Chunks are valid until the next is asked for. */
+  /**
+   * Ends without error only if the plaintext is complete and verified. A chunk is valid until the next is requested.
+   */
   readonly source: AsyncIterable<Buffer>;
-  /** The same in one piece, where there is a shorter way to it; asked for in place of `source`. */
+  /** Reads the plaintext in one piece, if there is a faster way than `source`; used in its place. */
   readonly short?: (limit: number) => Promise<Buffer> | undefined;
   /** Plaintext bytes; undefined when only the end of `source` will tell. */
   readonly length: number | undefined;
-  /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */
+  /** Plaintext checksums to keep beside the key; called once `source` has ended. */
   readonly checksums?: () => Checksums;
-  /** Those of them that are known before; `source` ends only if they are right. */
+  /** Checksums known in advance; `source` ends without error only if they match. */
   readonly announced?: Checksums;
-  /** The request that carries the ciphertext, or its seal in the metadata; what it throws comes before any data is sent. */
+  /**
+   * Builds the request that carries the ciphertext, or its seal in the metadata; its errors come before any data is
+   * sent.
+   */
   readonly request: (key: FreshKey, added: Besides) => UpstreamRequest;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an envelope has besides the wrapped DEK. */
+/** Envelope fields besides the wrapped DEK. */
 export interface Besides {
   readonly emptySeal?: string;
   readonly derivation?: Derivation;
   readonly checksum?: EnvelopeChecksum;
 }
 
-/** What the store said to a body that it has taken. */
+/** The store's response to a body it accepted. */
 export interface Sealed {
   readonly proof: BodyProof;
   /** Plaintext bytes. */
@@ -250,39 +256,39 @@ export type WriteContext = Pick<
 const sealerFor = (plan: EncryptionPlan, { key }: FreshKey, size: number | undefined): BodySealer =>
   createSealer(key, { format: formatOf(plan), part: plan.ofUpload?.number ?? 0, size });
 
-/** What is kept of a body beside its DEK: in format 1 its nonce in base64. */
+/** What is kept to read a body besides its DEK; in format 1 its nonce in base64. */
 export type BodyProof = { readonly nonce: string } | Derivation;
 
-/** Encrypts one body as its format has it. */
+/** Encrypts one body in its format. */
 export interface BodySealer {
-  /** What stands before the ciphertext. */
+  /** Bytes before the ciphertext. */
   readonly head: Buffer;
-  /** The ciphertext of a chunk, in pieces that are good until the next is asked for. */
+  /** The ciphertext of a chunk in pieces; a piece is valid until the next is requested. */
   pieces(plaintext: Buffer): Iterable<Buffer>;
-  /** @returns bytes of the stored body with so many bytes of plaintext */
+  /** @returns size of the stored body for a plaintext of this size, in bytes */
   storedSize(plaintext: number): number;
-  /** The end of the body. */
+  /** Bytes after the ciphertext. */
   finish(): Buffer;
-  /** @param size of the plaintext in bytes */
+  /** @param size plaintext bytes */
   proof(size: number): BodyProof;
-  /** Zeroes what is known of keys; at any time. */
+  /** Zeroes key material; may be called at any time. */
   discard(): void;
 }
 
 interface BodyPlan {
   readonly format: EnvelopeFormat;
-  /** Part number; 0: an object in one piece. */
+  /** Part number; 0 for an object in one piece. */
   readonly part: number;
-  /** Plaintext bytes; undefined: only the end will tell. */
+  /** Plaintext bytes; undefined if only known at the end. */
   readonly size: number | undefined;
 }
 
-/** @param dek which the caller zeroes */
+/** @param dek zeroed by the caller */
 export function createSealer(dek: Uint8Array, { format, part, size }: BodyPlan): BodySealer {
   return format === 2 ? segmented(dek, part, size) : whole(dek);
 }
 
-/** Plaintext bytes that fit into one PUT or part. */
+/** Maximum plaintext bytes in one PUT or part. */
 export const mostPlaintext = (format: EnvelopeFormat): number =>
   format === 2 ? maxSegmentedPlaintext : maxPlaintextBytes;
 
@@ -301,7 +307,7 @@ function whole(dek: Uint8Array): BodySealer {
   };
 }
 
-/** Each `update` allocates what it returns: large chunks are encrypted piece by piece. */
+/** Each `update` allocates its result, so large chunks are encrypted piece by piece. */
 const pieceBytes = 64 * 1024;
 
 function segmented(dek: Uint8Array, part: number, size: number | undefined): BodySealer {
