@@ -1,14 +1,14 @@
-/** A long body that is produced block by block while it is sent, and is never in memory as a whole. */
+/** A long body that is produced block by block while it is sent, and never held in memory as a whole. */
 export interface BlockBody {
   /** Bytes of all blocks together. */
   readonly length: number;
-  /** Each in its own memory, so that it can be freed once it was sent. */
+  /** Each block has its own memory, which can be freed once the block was sent. */
   readonly blocks: Iterable<Buffer>;
 }
 
 const blockBytes = 64 * 1024;
 
-/** The same bytes in blocks of 64 KiB. A piece may be overwritten when the next one is asked for. */
+/** Copies the pieces into blocks of 64 KiB. A piece may be overwritten when the next one is requested. */
 export function* inBlocks(pieces: Iterable<Uint8Array>, size = blockBytes): Generator<Buffer> {
   let [block, filled] = [Buffer.allocUnsafeSlow(size), 0];
   for (const piece of pieces) {
@@ -25,8 +25,8 @@ export function* inBlocks(pieces: Iterable<Uint8Array>, size = blockBytes): Gene
 }
 
 /**
- * A text that comes in pieces, as UTF-8 in memory of its own, without the garbage of joining them.
- * @param pieces gives them all each time
+ * A text that arrives in pieces, as UTF-8 in a buffer of its own, without the garbage of joining strings.
+ * @param pieces called twice; yields all pieces each time
  */
 export function bytesOfPieces(pieces: () => Iterable<string>): Buffer {
   let length = 0;
@@ -37,7 +37,7 @@ export function bytesOfPieces(pieces: () => Iterable<string>): Buffer {
   return bytes;
 }
 
-/** Characters of a text that are made bytes at a time. */
+/** Characters of a text that are encoded at a time. */
 const pieceLength = 16 * 1024;
 
 /** A long text as UTF-8. */
@@ -54,5 +54,5 @@ function* encoded(text: string): Generator<Buffer> {
   }
 }
 
-/** Its other half must be in the same piece. */
+/** Both halves of a surrogate pair must be in the same piece. */
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;

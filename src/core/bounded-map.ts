@@ -1,14 +1,14 @@
 export interface BoundedMapOptions<K, V> {
-  /** Default: values do not age. */
+  /** Default: values do not expire. */
   readonly age?: Age;
-  /** The share of the bound that an entry takes, in its unit; constant while the entry is kept. Default: 1. */
+  /** Cost of an entry, in the unit of the bound; constant while the entry is kept. Default: 1. */
   readonly costOf?: (key: K, value: V) => number;
 }
 
 export interface Age {
-  /** In milliseconds; older values are not returned. */
+  /** Milliseconds; older values are not returned. */
   readonly mostMs: number;
-  /** In milliseconds, monotonic. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
@@ -19,11 +19,11 @@ export class BoundedMap<K, V> {
   readonly #costOf: (key: K, value: V) => number;
   /** Least recently used first. */
   readonly #values = new Map<K, V>();
-  /** When a value was set; only where values age, because there are many small maps. */
+  /** When each value was set; only if values expire, because there are many small maps. */
   readonly #times: Map<K, number> | undefined;
   #cost = 0;
 
-  /** @param most entries, or what they may cost together */
+  /** @param most number of entries, or their total cost */
   constructor(most: number, { age, costOf = () => 1 }: BoundedMapOptions<K, V> = {}) {
     this.#most = most;
     this.#age = age;
@@ -50,14 +50,14 @@ export class BoundedMap<K, V> {
     return ageMs < mostMs ? value : undefined;
   }
 
-  /** The value, without counting as a use of it. */
+  /** Does not count as a use. */
   peek(key: K): V | undefined {
     return this.#isOver(this.#ageOf(key)) ? undefined : this.#values.get(key);
   }
 
   /**
-   * Does not keep an entry that alone exceeds the limit.
-   * @param at the time of the value, by the map's clock. Default: now
+   * An entry that alone exceeds the limit is not kept.
+   * @param at time of the value on the map's clock. Default: now
    */
   set(key: K, value: V, at?: number): void {
     this.delete(key);
@@ -79,7 +79,7 @@ export class BoundedMap<K, V> {
     this.#times?.delete(key);
   }
 
-  /** Used longest ago first, whatever their age; does not count as a use. */
+  /** In order of last use, the oldest first, regardless of age; does not count as a use. */
   [Symbol.iterator](): IterableIterator<[K, V]> {
     return this.#values[Symbol.iterator]();
   }
@@ -97,7 +97,7 @@ export class BoundedMap<K, V> {
   }
 }
 
-/** A cache of answers by name; concurrent requests for one name share a call. Failures are not kept. */
+/** A cache of answers by name; concurrent requests for a name share one call. Failures are not cached. */
 export class Remembered<T> {
   readonly #answers: BoundedMap<string, Promise<T>>;
 
@@ -106,7 +106,7 @@ export class Remembered<T> {
     this.#answers = new BoundedMap(most, { age });
   }
 
-  /** Undefined if it is not cached. */
+  /** Undefined if not cached. */
   get(name: string): Promise<T> | undefined {
     return this.#answers.get(name);
   }

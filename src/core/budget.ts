@@ -3,15 +3,15 @@ export type Order = 'first' | 'smallest';
 
 /** A share of a budget, requested and then held. */
 export interface Share {
-  /** Whether it is still waited for. */
+  /** Whether the share has not been granted yet. */
   readonly waits: boolean;
-  /** Resolves with true when it is held, with false if it was given up first. */
+  /** Resolves with true once granted, with false if given up first. */
   readonly granted: Promise<boolean>;
-  /** What is held, in the budget's unit. */
+  /** Amount held, in the budget's unit. */
   readonly held: number;
-  /** Returns this much, never more than is held; default: all. */
+  /** Returns this amount, at most what is held; default: all. */
   release(amount?: number): void;
-  /** Ends the waiting. @returns false where it did not wait any more */
+  /** Stops waiting. @returns false if the share was no longer waiting */
   giveUp(): boolean;
 }
 
@@ -20,7 +20,7 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-/** Limits what is held at a time; requests that do not fit wait for their turn. */
+/** Limits the amount held at a time; requests that do not fit wait for their turn. */
 export class Budget {
   readonly #most: number;
   readonly #order: Order;
@@ -37,12 +37,12 @@ export class Budget {
     return this.#used;
   }
 
-  /** How many wait. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Grants it at once if there is room and nothing waits before it. */
+  /** Grants the amount at once if there is room and no request waits before it. */
   ask(amount: number): Share {
     const { promise: granted, resolve } = Promise.withResolvers<boolean>();
     let held = 0;

@@ -1,8 +1,8 @@
 /**
- * @param found how many findings of each level there are, shown or not
- * @param failures what fails whatever the findings are, a sentence each
- * @param named by level: what has the findings, such as ids of checks
- * @param unevaluated what could not be found out, a sentence each: never passed, and more than warnings
+ * @param found number of findings of each level, shown or not
+ * @param failures reasons to fail regardless of findings, a sentence each
+ * @param named sources of the findings by level, such as ids of checks
+ * @param unevaluated what could not be evaluated, a sentence each; never passes, and takes precedence over warnings
  */
 export function outcomeOf(
   found: Readonly<Record<Level, number>>,
@@ -57,11 +57,11 @@ export type FailOn = (typeof failOns)[number];
 export const checkStatus = {
   /** Passed. */
   passed: 0,
-  /** Failed: findings of the level of `--fail-on`, or what else was asked for is not so. */
+  /** Findings at the level of `--fail-on`, or an unmet requirement. */
   failed: 1,
-  /** There are warnings and no errors, and `--fail-on warning` was asked for. */
+  /** Warnings without errors under `--fail-on warning`. */
   warnings: 2,
-  /** Called or configured wrongly. */
+  /** Wrong usage or configuration. */
   usage: 3,
   /** Something could not be evaluated; never counts as passed. */
   notEvaluated: 4,
@@ -81,6 +81,6 @@ export interface CheckFinding {
 export interface CheckOutcome {
   readonly result: 'passed' | 'failed' | 'warnings' | 'not-evaluated';
   readonly exitStatus: number;
-  /** Why it did not pass, a sentence each. */
+  /** Why the check did not pass, a sentence each. */
   readonly reasons: readonly string[];
 }

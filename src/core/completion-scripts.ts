@@ -9,7 +9,7 @@ import {
   nameOf,
 } from './completion-tree.ts';
 
-/** A script for bash 4 or later; it needs no other package and starts no program when a word is completed. */
+/** A script for bash 4 or later; it needs no other package, and completing a word starts no program. */
 export function bashCompletion(tree: CompletionTree): string {
   const name = functionName(tree.bin);
   return `# Completion of ${tree.bin} for bash: source <(${tree.bin} completion bash)
@@ -72,7 +72,7 @@ const print = (words: readonly string[]): string => `printf '%s\\n' ${words.join
 
 const printValues = (values: readonly string[]): string => (values.length === 0 ? ':' : print(values));
 
-/** A branch of a `case` for each node that has words. */
+/** One branch of a `case` for each node with words. */
 function cases(
   nodes: readonly CompletionNode[],
   wordsOf: (node: CompletionNode) => readonly string[],
@@ -85,7 +85,7 @@ function cases(
     .join('\n');
 }
 
-/** A branch for each flag with a value. Nothing is offered after a flag whose values are free text. */
+/** One branch for each flag with a value. Free-text values get no suggestions. */
 function valueCases(nodes: readonly CompletionNode[], offer: (values: readonly string[]) => string): string {
   return nodes
     .flatMap((node) =>
@@ -106,7 +106,7 @@ function runners({ nodes }: CompletionTree): string {
     .join(' ');
 }
 
-/** A script for zsh 5, to be sourced after compinit or put as `_<bin>` into a folder of fpath. */
+/** A script for zsh 5, to be sourced after compinit, or saved as `_<bin>` in a folder of fpath. */
 export function zshCompletion(tree: CompletionTree): string {
   const name = functionName(tree.bin);
   return `#compdef ${tree.bin}
@@ -178,7 +178,7 @@ fi
 const fill = (array: string) => (items: readonly string[]) =>
   `${array}=(${items.map((item) => `'${item}'`).join(' ')})`;
 
-/** The first colon of an item ends its name; others may stand in the text. */
+/** The first colon of an item ends its name; the description may contain more. */
 const describeNode = (node: CompletionNode) => `${nameOf(node)}:${node.summary}`;
 
 function describeFlag(flag: CompletionFlag): string[] {

@@ -1,4 +1,4 @@
-/** A flag as the command line's own description has it. */
+/** A flag as the command line describes it. */
 export interface DescribedFlag {
   readonly name: string;
   readonly type: string;
@@ -99,7 +99,9 @@ function isPlain(word: string): boolean {
   return /^[\w.@/+-]+$/.test(word);
 }
 
-/** The first line, without the variable and default at its end and without what shells or templates would read in it. */
+/**
+ * The first line, without the trailing variable and default, and without characters that shells or templates interpret.
+ */
 function oneLine(text = ''): string {
   const [line = ''] = text.split('\n');
   return line
@@ -113,19 +115,19 @@ function oneLine(text = ''): string {
 export interface CompletionTree {
   /** The program's own name. */
   readonly bin: string;
-  /** Every command and topic but hidden ones. */
+  /** All commands and topics except hidden ones. */
   readonly nodes: readonly CompletionNode[];
 }
 
 /** A command, or a topic that only groups others. */
 export interface CompletionNode {
-  /** After the program's name; empty for the program itself. */
+  /** Words after the program's name; empty for the program itself. */
   readonly words: readonly string[];
   readonly summary: string;
   readonly flags: readonly CompletionFlag[];
-  /** Choices of its first argument. */
+  /** Choices of the first argument. */
   readonly choices: readonly string[];
-  /** What stands after `--` is another command line. */
+  /** The words after `--` form another command line. */
   readonly runsCommand: boolean;
 }
 
@@ -134,9 +136,9 @@ export interface CompletionFlag {
   readonly name: string;
   readonly char: string | undefined;
   readonly summary: string;
-  /** False for a flag that stands alone. */
+  /** False for a flag without value. */
   readonly takesValue: boolean;
-  /** Values, where they are few. */
+  /** Possible values, if they are few. */
   readonly choices: readonly string[];
   /** The value names a file or folder. */
   readonly isFile: boolean;
@@ -157,12 +159,12 @@ export function dashed({ name, char }: CompletionFlag): string[] {
   return [...(char === undefined ? [] : [`-${char}`]), `--${name}`];
 }
 
-/** What the functions of a script begin with. */
+/** Prefix of the functions in a script. */
 export function functionName(bin: string): string {
   return `_${bin.replaceAll(/\W/g, '_')}`;
 }
 
-/** The nodes one word below, by name. */
+/** The children of a node, by name. */
 export function below(tree: CompletionTree, node: CompletionNode): CompletionNode[] {
   const start = node.words.length === 0 ? '' : `${keyOf(node)} `;
   return tree.nodes.filter(

@@ -6,21 +6,21 @@ export interface EnvMapping {
   readonly variable: string;
 }
 
-/** One group of mappings for each secret path, in the order of the paths; groups may be missing at the end. */
+/** One group of mappings for each secret path, in the order of the paths; trailing groups may be missing. */
 export type EnvMap = readonly (readonly EnvMapping[])[];
 
 export interface ParsedEnvMap {
   readonly map: EnvMap;
-  /** One phrase each; empty when the text is right. */
+  /** One phrase each; empty for a valid text. */
   readonly errors: readonly string[];
 }
 
-/** As pods may name their variables. */
+/** As pods may name variables. */
 export const variableName = /^[A-Za-z_.-][\w.-]*$/;
 
 /**
- * Groups are separated by `;`, their items `<field>=<ENV_VAR>` by commas, blanks around both are dropped.
- * A group may be empty, for a path without mappings. A field may have several variables.
+ * Groups are separated by `;`, and their items `<field>=<ENV_VAR>` by commas; surrounding blanks are dropped. A group
+ * may be empty for a path without mappings. A field may have several variables.
  */
 export function parseEnvMap(text: string): ParsedEnvMap {
   const groups = text.split(';').map((group) => group.trim());
@@ -31,7 +31,7 @@ export function parseEnvMap(text: string): ParsedEnvMap {
   return { map, errors: [...misshapen, ...repeated(map)] };
 }
 
-/** The mapping, or what is wrong with it. */
+/** The mapping, or an error phrase. */
 function item(text: string, group: number): EnvMapping | string {
   const [, field = '', variable = ''] = /^(.*)=(.*)$/s.exec(text)?.map((part) => part.trim()) ?? [];
   if (field !== '' && variableName.test(variable)) return { field, variable };
@@ -47,7 +47,7 @@ function repeated(map: EnvMap): string[] {
   return [...twice].map((name) => `${name} is given to more than one field`);
 }
 
-/** SVC_ENV_MAP as a setting; its message names every error in the text. */
+/** SVC_ENV_MAP as a setting; its message lists every error in the text. */
 export function envMap(): Parser<EnvMap> {
   return {
     expects: 'groups separated by ; (one a secret path) of <field>=<ENV_VAR> items separated by commas',
@@ -59,21 +59,24 @@ export function envMap(): Parser<EnvMap> {
   };
 }
 
-/** Variables that tell a program what to run, what to trust or where to send: a field of a secret must not become one unasked. */
+/**
+ * Variables that tell a program what to run, what to trust or where to send data, so a secret's field must not become
+ * one unintentionally.
+ */
 export interface SteeringFamily {
-  /** Who reads them. */
+  /** Programs that read them. */
   readonly readBy: string;
-  /** What somebody who sets one of them gains. */
+  /** What somebody gains who sets one of them. */
   readonly gives: string;
-  /** Names of variables; one that ends with `*` stands for all that begin so. */
+  /** Variable names; a trailing `*` matches every name with that prefix. */
   readonly names: readonly string[];
-  /** Read in any case, as proxies are. */
+  /** Names are case-insensitive, like those for proxies. */
   readonly anyCase?: boolean;
 }
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Whole prefixes where a runtime reserves one: its next version may add a name. */
+/** Whole prefixes where a runtime reserves one, since its next version may add a name. */
 export const steeringFamilies: readonly SteeringFamily[] = [
   {
     readBy: 'the loader and the C library',
@@ -241,10 +244,10 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
 ];
 
-/** Names that only share a listed prefix. */
+/** Harmless names that share a listed prefix. */
 const exceptions: ReadonlySet<string> = new Set(['NODE_ENV']);
 
-/** The family to which a variable of this name belongs, or undefined where a secret may have it. */
+/** The family that a variable belongs to; undefined if a secret may use the name. */
 export function steeringFamilyOf(name: string): SteeringFamily | undefined {
   if (exceptions.has(name)) return undefined;
   return steeringFamilies.find(({ names, anyCase = false }) =>

@@ -4,15 +4,15 @@ export interface CustomResource {
   readonly plural: string;
   readonly shortName: string;
   readonly description: string;
-  /** Absent where the operator alone writes it. */
+  /** Absent if only the operator writes the resource. */
   readonly spec?: AnySchema;
   readonly status: AnySchema;
-  /** About the object as a whole; its name is `self.metadata.name`. */
+  /** Rules for the object as a whole; its name is `self.metadata.name`. */
   readonly rules?: readonly CelRule[];
   readonly columns: readonly PrinterColumn[];
 }
 
-/** Shown by `kubectl get`; with priority 1 under `-o wide` only. */
+/** Column of `kubectl get`; with priority 1 only under `-o wide`. */
 export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'date';
@@ -82,7 +82,10 @@ function wholeObject({ description, spec, status, rules }: CustomResource): Open
   };
 }
 
-/** Source: https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/ (JSONSchemaProps) */
+/**
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/
+ * (JSONSchemaProps)
+ */
 export interface OpenApiSchema {
   readonly type: string;
   readonly description?: string;
@@ -92,7 +95,7 @@ export interface OpenApiSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** A structural schema of OpenAPI v3, as a CustomResourceDefinition takes it. */
+/** Converts to the structural OpenAPI v3 schema that a CustomResourceDefinition needs. */
 export function openApi(schema: AnySchema): OpenApiSchema {
   const { type, description, rules } = schema;
   return {
@@ -159,8 +162,8 @@ function defined(members: Readonly<Record<string, unknown>>): object {
 }
 
 /**
- * Schemas in a form that the compiler holds to a type: a member that is missing, superfluous, of another type, or
- * without a bound does not compile. `openApi` turns them into what a CustomResourceDefinition has.
+ * Schemas that the compiler checks against a type: a member that is missing, superfluous, unbounded or of another type
+ * does not compile. `openApi` converts them for a CustomResourceDefinition.
  */
 export type SchemaOf<T> = [T] extends [string]
   ? TextSchema<T>
@@ -181,12 +184,12 @@ interface Described {
 }
 
 export interface CelRule {
-  /** True for a value that is right. */
+  /** True for a valid value. */
   readonly rule: string;
   readonly message: string;
 }
 
-/** For an enumeration: its words; for other texts: their longest length. */
+/** For an enumeration its words; for other texts a maximum length. */
 export type TextSchema<T> = string extends T ? FreeTextSchema : WordSchema<T & string>;
 
 interface FreeTextSchema extends Described {
@@ -216,7 +219,7 @@ export interface ListSchema<E> extends Described {
   readonly type: 'array';
   readonly maxItems: number;
   readonly minItems?: number;
-  /** The identity of an item: none, the whole item, or these members. */
+  /** How items are identified: not at all, by the whole item, or by these members. */
   readonly unique: 'no' | 'items' | readonly (keyof E & string)[];
   readonly items: SchemaOf<E>;
 }

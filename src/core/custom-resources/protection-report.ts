@@ -14,7 +14,7 @@ export interface ProtectionReportStatus {
 
 export interface ReportSummary {
   readonly workloads: number;
-  /** With every pod wrapped. */
+  /** Number of workloads whose pods are all wrapped. */
   readonly protected: number;
   readonly lowestScore: number;
   /** Number of workloads that did not fit in the list. */
@@ -32,15 +32,15 @@ export interface WorkloadReport {
   readonly findings: readonly Finding[];
 }
 
-/** What the agent of a node enforces, and why nothing better. */
+/** What a node's agent enforces, and why not a higher tier. */
 export interface NodeReportEntry {
   readonly name: string;
   /** 1 to 4, see core/protection/tier. */
   readonly tier: number;
   readonly enforcing: boolean;
-  /** Why it does not enforce, as a sentence; absent when it does. */
+  /** Why the agent does not enforce, as a sentence; absent if it does. */
   readonly reason?: string;
-  /** Why no higher tier is in force, highest first; absent where there is nothing to say. */
+  /** Why higher tiers are not in force, highest first; absent if there is nothing to report. */
   readonly passedOver?: readonly PassedOverTier[];
 }
 

@@ -1,18 +1,18 @@
 import type { EnvelopeFormat } from '../envelope/manifest.ts';
 import type { LabelSelector } from '../kubernetes/labels.ts';
 
-/** Settings for the pods of a namespace that it selects; annotations of a pod override it, field by field. */
+/** Settings for the selected pods of a namespace; a pod's annotations override single fields. */
 export interface ServiceConfigSpec {
-  /** Pods of its namespace; an empty one selects them all. */
+  /** Selects pods of the namespace; an empty selector selects all. */
   readonly selector: LabelSelector;
   readonly vault?: VaultReference;
   /** KV paths, all fields of each. */
   readonly secretPaths?: readonly string[];
-  /** Names for fields of these paths. */
+  /** Variable names for fields of these paths. */
   readonly envMap?: readonly SecretVariables[];
-  /** Deliver no field but those that are named. */
+  /** Deliver only fields that are named. */
   readonly envMapOnly?: boolean;
-  /** Names of SecretMappings of its namespace. */
+  /** Names of SecretMappings in the namespace. */
   readonly secretMappings?: readonly string[];
   readonly rotation?: RotationMode;
   /** Go duration. */
@@ -36,38 +36,38 @@ export interface VaultReference {
   readonly skipVerify?: boolean;
 }
 
-/** Which variables the fields of a secret are delivered as; a field that is not named keeps its own name. */
+/** Variables that fields of a secret are delivered as; a field without entry keeps its own name. */
 export interface SecretVariables {
   readonly path: string;
-  /** Field of the secret to name of the variable. */
+  /** Field name to variable name. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface ProxyRequest {
   readonly enabled: boolean;
-  /** Role at the secrets server with the proxy's own policy; unset: that of the pod. */
+  /** Role at the secrets server with the proxy's own policy; unset: the pod's. */
   readonly role?: string;
   /** URL of the object store. */
   readonly upstream?: string;
-  /** Address blocks of an object store whose name resolves to changing addresses; only for pods with the proxy. */
+  /** Address blocks of an object store whose addresses change; only for pods with the proxy. */
   readonly storeCIDRs?: readonly string[];
   readonly transitKey?: string;
-  /** Of the objects that it writes; unset: 1. */
+  /** Format of new objects; unset: 1. */
   readonly format?: EnvelopeFormat;
-  /** X25519 public keys (`age1…`, or 32 bytes in base64) to which each data key is sealed besides. */
+  /** X25519 public keys (`age1…`, or 32 bytes in base64) that each data key is also sealed to. */
   readonly recoveryRecipients?: readonly string[];
-  /** Callers have to sign with keys that are made for each pod. */
+  /** Callers must sign with keys generated for each pod. */
   readonly callerKeys?: boolean;
   /**
-   * Where the authorities of the object store are: `<ConfigMap>` of its namespace, with the key `ca.crt`, or
-   * `<ConfigMap>/<key>`; empty: the public ones count, whatever the operator gives.
+   * CAs of the object store: `<ConfigMap>` of the namespace, with the key `ca.crt`, or `<ConfigMap>/<key>`; empty: the
+   * public CAs, whatever the operator's default.
    */
   readonly storeCA?: string;
-  /** Secret of its namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone. */
+  /** Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy only. */
   readonly credentialsSecret?: string;
 }
 
-/** A host or a block of addresses, one of the two. */
+/** Either a host or an address block. */
 export interface EgressDestination {
   readonly host?: string;
   readonly cidr?: string;
@@ -79,7 +79,7 @@ export interface EgressDestination {
 
 export interface ServiceConfigStatus {
   readonly observedGeneration?: number;
-  /** Pods that it selects, and those of them that carry the wrapper. */
+  /** Number of selected pods, and of those that carry the wrapper. */
   readonly matchedPods?: number;
   readonly protectedPods?: number;
   readonly conditions?: readonly Condition[];
@@ -91,7 +91,7 @@ export const deliveries = ['both', 'env', 'fd'] as const;
 export type RotationMode = (typeof rotations)[number];
 export type ResourceDelivery = (typeof deliveries)[number];
 
-/** KV paths and the variables that their fields become, under a name that several pods use. */
+/** KV paths and the variables for their fields, under a name that several pods can use. */
 export interface SecretMappingSpec {
   readonly secrets: readonly SecretVariables[];
 }
@@ -118,5 +118,5 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** The group and version of all custom resources here. */
+/** Group and version of all custom resources. */
 export const apiVersion = 'svc.io/v1alpha1';

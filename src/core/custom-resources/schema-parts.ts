@@ -12,7 +12,7 @@ export const timestamp = (description: string): Text => ({
   ...{ type: 'string', description, format: 'date-time', maxLength: 64 },
 });
 
-/** As src/core/vault has it, and as an item of a list with commas. */
+/** As in src/core/vault, and usable as an item of a comma-separated list. */
 export const kvPath = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 3, maxLength: 512 },
   rules: [
@@ -46,7 +46,7 @@ export const transitKeyName = (description: string): Text => ({
   ],
 });
 
-/** Checksums of `age1…` are beyond the API server: the webhook judges them. */
+/** The API server cannot verify checksums of `age1…`; the webhook does. */
 export const recipient = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 44, maxLength: 62 },
   rules: [
@@ -67,7 +67,7 @@ export const httpUrl = (description: string): Text => ({
   ],
 });
 
-/** Where tokens and secrets travel. */
+/** For servers that receive tokens or secrets. */
 export function encryptedUrl(description: string): Text {
   const shape = httpUrl(description);
   const loopback = String.raw`(?i)^http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])([:/]|$)`;
@@ -88,7 +88,7 @@ export const duration = (description: string): Text => ({
   ],
 });
 
-/** As pods may name their variables. */
+/** As pods may name variables. */
 export const variableName = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 1, maxLength: 128 },
   rules: [
@@ -116,7 +116,7 @@ export const objectName = (description: string): Text => ({
   ],
 });
 
-/** A ConfigMap and a key of it, or nothing. */
+/** A ConfigMap and a key in it, or nothing. */
 export const configMapKey = (description: string): Text => ({
   ...{ type: 'string', description, maxLength: 507 },
   rules: [
@@ -127,7 +127,7 @@ export const configMapKey = (description: string): Text => ({
   ],
 });
 
-/** A name that is looked up, or an address. */
+/** A host name or an address. */
 export const hostName = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 1, maxLength: 253 },
   rules: [
@@ -175,8 +175,8 @@ export function observedGeneration(): SchemaOf<number> {
 }
 
 /**
- * At most 64 variables in lists of at most 32: more, and the API server finds the rule too costly.
- * Keys of a map have no bound that the API server could reckon with, so the webhook alone judges the fields' names.
+ * At most 64 variables in lists of at most 32; with more, the API server rejects the rule as too costly. Map keys have
+ * no bound for its cost estimate, so only the webhook validates field names.
  */
 export const secretVariables: SchemaOf<SecretVariables> = {
   type: 'object',

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * An address as it is usually written: four decimal numbers, or IPv6 without a zone. An IPv4-mapped IPv6 address
- * becomes that IPv4 address, because that is what leaves the pod.
+ * Parses an address in its usual notation: four decimal numbers, or IPv6 without a zone. An IPv4-mapped IPv6 address
+ * becomes the IPv4 address, because that is what leaves the pod.
  */
 export function parseAddress(text: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
@@ -13,12 +13,12 @@ export function parseAddress(text: string): Address | undefined {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** Its shortest common form, so that the same address is always the same text. */
+/** The shortest common form, so that equal addresses are equal texts. */
 export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }
 
-/** The block of that one address: `/32` or `/128`. */
+/** The block of a single address: `/32` or `/128`. */
 export function blockOf(address: Address): string {
   return `${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}`;
 }
@@ -31,7 +31,7 @@ const neverBeyondThePod: ReadonlySet<string> = new Set([
   'linkLocal',
 ]);
 
-/** Whether a remote server can have it. Link-local addresses are the cloud's metadata services. */
+/** Whether a remote server can have the address. Link-local addresses belong to the cloud's metadata services. */
 export function isReachable(address: Address): boolean {
   return !neverBeyondThePod.has(address.range());
 }
@@ -41,13 +41,13 @@ export function isDnsServer(address: Address): boolean {
   return isReachable(address) || address.range() === 'linkLocal';
 }
 
-/** A block of addresses, of which the first one is `address`. */
+/** A block of addresses; `address` is the first one. */
 export interface Block {
   readonly address: Address;
   readonly prefix: number;
 }
 
-/** A shorter prefix covers so much that a few such blocks are every address. */
+/** With a shorter prefix, a few blocks would cover every address. */
 const shortestPrefix = { ipv4: 8, ipv6: 7 } as const;
 
 /** IPv6 blocks each of which reaches all of IPv4: mapped addresses, and translation by NAT64. */
@@ -56,7 +56,7 @@ const allOfIpv4 = ['::ffff:0:0', '64:ff9b::'].map((text) => ({
   prefix: 96,
 }));
 
-/** Reads `address/prefix`; bits of a host are cleared. */
+/** Reads `address/prefix`; host bits are cleared. */
 export function parseBlock(text: string): Block | undefined {
   const [, host = '', digits = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const address = parseAddress(host);
@@ -71,7 +71,7 @@ export function formatBlock({ address, prefix }: Block): string {
   return `${address.toString()}/${prefix}`;
 }
 
-/** Whether it is, or nearly is, everything. */
+/** Whether the block covers every address, or nearly so. */
 export function isTooWide(block: Block): boolean {
   if (block.prefix < shortestPrefix[block.address.kind()]) return true;
   return allOfIpv4.some(
@@ -81,11 +81,11 @@ export function isTooWide(block: Block): boolean {
   );
 }
 
-/** Of all IPv4 addresses, and of those IPv6 addresses that are given out: 2000::/3. */
+/** Prefix lengths of all IPv4 addresses, and of the assigned IPv6 addresses, 2000::/3. */
 const wholePrefix = { ipv4: 0, ipv6: 3 } as const;
 const largestShare = 1 / 4;
 
-/** Whether blocks that are narrow enough by themselves are nearly everything together. */
+/** Whether blocks that are narrow enough individually together cover nearly every address. */
 export function areTooWide(blocks: readonly Block[]): boolean {
   const largest = blocks.filter(
     (block, index) =>
@@ -101,7 +101,6 @@ export function areTooWide(blocks: readonly Block[]): boolean {
   });
 }
 
-/** Whether every address of `inner` is one of `outer`. */
 export function contains(outer: Block, inner: Block): boolean {
   if (outer.address.kind() !== inner.address.kind() || outer.prefix > inner.prefix) return false;
   return firstOf(inner.address, outer.prefix).toString() === outer.address.toString();
@@ -112,19 +111,19 @@ function firstOf(address: Address, prefix: number): Address {
   return ipaddr.fromByteArray(bytes);
 }
 
-/** The byte of which so many leading bits are set. */
+/** The byte with this many leading bits set. */
 function maskOf(bits: number): number {
   return bits >= 8 ? 0xff : bits <= 0 ? 0 : (0xff << (8 - bits)) & 0xff;
 }
 
-/** Where a connection goes. */
+/** Target of a connection. */
 export interface Destination {
-  /** A name without a dot at its end, or an address; IPv6 in brackets. */
+  /** A name without trailing dot, or an address; IPv6 in brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** What a URL connects to; undefined: it is none, or not of HTTP. */
+/** Host and port that a URL connects to; undefined unless it is an HTTP URL. */
 export function destinationOf(text: string): Destination | undefined {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return undefined;
@@ -132,7 +131,7 @@ export function destinationOf(text: string): Destination | undefined {
   return { host: plainHost(url.hostname), port: url.port === '' ? usual : Number(url.port) };
 }
 
-/** The same name is always the same text. */
+/** Normalizes a name, so that equal names are equal texts. */
 export function plainHost(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
@@ -140,13 +139,13 @@ export function plainHost(host: string): string {
 export interface ServiceName {
   readonly namespace: string;
   readonly name: string;
-  /** The name is unambiguous: it says `svc`. */
+  /** The name is unambiguous, because it contains `svc`. */
   readonly certain: boolean;
 }
 
 /**
- * The Service that a pod of `namespace` means by a host, as its search path has it: `name`, `name.namespace`,
- * `name.namespace.svc`, the same with the cluster's domain, and those of one pod of a Service.
+ * The Service that a host means for a pod of `namespace`, following its search path: `name`, `name.namespace`,
+ * `name.namespace.svc`, the same with the cluster's domain, and names of single pods of a Service.
  */
 export function serviceOfHost(
   host: string,

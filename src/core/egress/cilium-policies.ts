@@ -13,7 +13,7 @@ import { type PolicyHead, policiesOf } from './policies.ts';
 
 type Warn = (text: string) => void;
 
-/** As `egressPolicies`, for clusters with Cilium; addresses that names have now are not needed. */
+/** Like `egressPolicies`, for clusters with Cilium; does not need the current addresses of names. */
 export function ciliumPolicies(facts: EgressFacts): EgressPolicies<CiliumPolicy> {
   return policiesOf(facts, { main: mainGrants, store: storeGrants, policyOf });
 }
@@ -33,7 +33,7 @@ function storeGrants(facts: EgressFacts, warn: Warn): CiliumGrant[] {
   return [...stores, ...storeBlockGrants(facts, warn).map(asCilium)];
 }
 
-/** If Cilium redirects traffic for a node's DNS cache, it goes to a pod. */
+/** If Cilium redirects the traffic for a node's DNS cache, the traffic goes to a pod. */
 function nodeCacheGrants(addresses: readonly string[]): CiliumGrant[] {
   if (!addresses.includes('169.254.20.10')) return [];
   const cache = podsIn('kube-system', { 'k8s-app': 'node-local-dns' });
@@ -58,7 +58,7 @@ function policyOf(
   };
 }
 
-/** A name stays a name: Cilium follows its addresses. */
+/** Names stay names, because Cilium tracks their addresses. */
 function ciliumEndpoint(
   endpoint: EgressEndpoint,
   what: string,
@@ -91,7 +91,7 @@ function named(
   return [];
 }
 
-/** Cluster names are resolved by the cluster: one that is not a Service now allows nothing. */
+/** Names of the cluster are resolved by the cluster, so one that is not a Service now allows nothing. */
 function isNameElsewhere(host: string): boolean {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) && serviceOfHost(host, '')?.certain !== true;
 }
@@ -100,7 +100,7 @@ function isAddress(host: string): boolean {
   return parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined;
 }
 
-/** The entity is the API server wherever it is; of the facts, only the ports are of use. */
+/** The entity matches the API server at any address, so only the ports matter. */
 function ciliumApiServer(
   servers: readonly { readonly address: string; readonly port: number }[],
 ): CiliumGrant[] {
@@ -118,11 +118,11 @@ type PeerKind = keyof CiliumPeers;
 interface CiliumGrant extends Pick<EgressGrant, 'protocol' | 'port'> {
   readonly kind: PeerKind;
   readonly peer: unknown;
-  /** It is a DNS server, whose answers Cilium has to see. */
+  /** A DNS server, whose responses Cilium must inspect. */
   readonly dns?: boolean;
 }
 
-/** What is known of a destination as Kubernetes has it, in Cilium's words. */
+/** Translates a grant from Kubernetes' terms to Cilium's. */
 function asCilium({ peer, protocol, port }: EgressGrant): CiliumGrant {
   if ('ipBlock' in peer) return { kind: 'toCIDR', peer: peer.ipBlock.cidr, protocol, port };
   const place = peer.namespaceSelector.matchLabels['kubernetes.io/metadata.name'] ?? '';
@@ -146,7 +146,7 @@ interface Together {
   readonly ports: Map<string, CiliumPorts['ports'][number]>;
 }
 
-/** Rules that allow exactly these, in a canonical order. */
+/** Rules that allow exactly these grants, in canonical order. */
 function ciliumRules(grants: readonly CiliumGrant[]): CiliumRule[] {
   const rules = new Map<string, { first: Together; keys: string[]; peers: unknown[] }>();
   for (const each of byPeer(grants)) {
@@ -191,7 +191,7 @@ export interface CiliumPolicy {
   };
 }
 
-/** Exactly one kind of peer, because Cilium lets a rule combine few of them; without any it allows nothing. */
+/** Has exactly one kind of peer, because Cilium lets a rule combine only few; without peers a rule allows nothing. */
 export interface CiliumRule extends CiliumPeers {
   readonly toPorts?: readonly [CiliumPorts];
 }
@@ -205,6 +205,6 @@ export interface CiliumPeers {
 
 interface CiliumPorts {
   readonly ports: readonly { readonly port: string; readonly protocol: 'TCP' | 'UDP' }[];
-  /** Responses pass through Cilium, which learns the addresses of names from them. */
+  /** Cilium inspects DNS responses to learn the addresses of names. */
   readonly rules?: { readonly dns: readonly { readonly matchPattern: string }[] };
 }

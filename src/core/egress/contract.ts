@@ -1,14 +1,14 @@
 import type { EgressDestination } from '../custom-resources/resources.ts';
 import { managedBy } from '../kubernetes/labels.ts';
 
-/** Everything that the policies of one namespace are made from; no further lookups are needed. */
+/** Everything that a namespace's policies are made from; no further lookups are needed. */
 export interface EgressFacts {
   readonly namespace: string;
-  /** One each, duplicates allowed: all secrets servers that its pods use. */
+  /** All secrets servers that the namespace's pods use; duplicates allowed. */
   readonly vaults: readonly EgressEndpoint[];
-  /** Object stores of the pods that have the proxy; none: no store policy. */
+  /** Object stores of pods with the proxy; none: no store policy. */
   readonly stores: readonly EgressEndpoint[];
-  /** Blocks that the addresses of stores outside of the cluster are in, on the ports of these. */
+  /** Blocks that contain the addresses of stores outside the cluster; they apply to these stores' ports. */
   readonly storeBlocks?: readonly string[];
   readonly apiServer: readonly AddressAndPort[];
   readonly dns: DnsFacts;
@@ -17,14 +17,14 @@ export interface EgressFacts {
     readonly service?: ServiceFacts;
     readonly addresses?: readonly string[];
   })[];
-  /** What pods need besides that and is not allowed, a sentence each; passed on. */
+  /** Destinations that pods need besides these but that are not allowed, a sentence each; passed on. */
   readonly warnings?: readonly string[];
 }
 
-/** Where a URL leads. */
+/** Target of a URL. */
 export type EgressEndpoint =
   | { readonly kind: 'service'; readonly host: string; readonly service: ServiceFacts; readonly port: number }
-  /** A name outside of the cluster, or an address; all its addresses, none when it could not be resolved. */
+  /** A name outside the cluster or an address, with all its addresses; none if it could not be resolved. */
   | {
       readonly kind: 'external';
       readonly host: string;
@@ -37,7 +37,7 @@ export interface ServiceFacts {
   readonly name: string;
   readonly clusterIPs: readonly string[];
   readonly selector: Readonly<Record<string, string>>;
-  /** Of the Service's port that is asked for: what its pods listen on; names are resolved where they can be. */
+  /** Port that the pods listen on behind the Service's requested port; resolved to a number where possible. */
   readonly targetPort: number | string;
   readonly port: number;
   /** Addresses and ports of its EndpointSlices, for a Service without a selector. */
@@ -51,9 +51,9 @@ export interface AddressAndPort {
 }
 
 export interface DnsFacts {
-  /** Undefined: unknown; without `addresses`, too, the usual selectors of kube-system are taken. */
+  /** Undefined: unknown; without `addresses` as well, the usual selectors in kube-system are used. */
   readonly service: ServiceFacts | undefined;
-  /** Of NodeLocal DNSCache and of servers named by hand. */
+  /** Addresses of NodeLocal DNSCache, and of servers named by hand. */
   readonly addresses: readonly string[];
 }
 
@@ -88,16 +88,16 @@ export type Peer =
 
 export interface EgressPolicies<Policy = NetworkPolicy> {
   readonly policies: readonly Policy[];
-  /** Warnings about facts that are unknown or may change, a sentence each; these never widen a policy. */
+  /** Warnings about unknown or volatile facts, a sentence each; they never widen a policy. */
   readonly warnings: readonly string[];
 }
 
-/** The label that every namespace has, its name. */
+/** The label with its name that every namespace has. */
 export const namespaceName = 'kubernetes.io/metadata.name';
 
 /**
- * Carried by policies that come from here, whoever applies them. The operator also maintains policies that a person
- * applies: otherwise they would block its own, and nobody would update changing addresses.
+ * Labels of policies generated here, whoever applies them. The operator also maintains policies that a person applied:
+ * otherwise they would block its own, and nobody would update changing addresses.
  */
 export const policyLabels = {
   'app.kubernetes.io/component': 'egress',
@@ -105,10 +105,10 @@ export const policyLabels = {
   'app.kubernetes.io/name': 'svc',
 } as const;
 
-/** On a policy: which names its blocks of single addresses stand for, see `formatHosts`. */
+/** Annotation of a policy: the names that its single-address blocks stand for, see `formatHosts`. */
 export const hostsAnnotation = 'svc/egress-hosts';
 
-/** At most 80 characters, well below the 253 that a policy may have: a namespace has at most 63. */
+/** At most 80 characters, since a namespace has at most 63; policy names may have 253. */
 export function policyNames(namespace: string): { readonly main: string; readonly store: string } {
   const main = `svc-egress-${namespace}`;
   return { main, store: `${main}-store` };

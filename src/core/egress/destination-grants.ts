@@ -17,14 +17,14 @@ import {
 } from './contract.ts';
 import { addressGrant, type EgressGrant, type Protocol, usable } from './grants.ts';
 
-/** What the policy of one endpoint is made of. */
+/** Grants for one endpoint. */
 export interface EndpointGrants {
   readonly grants: readonly EgressGrant[];
-  /** The addresses that a name stood for; none for Services and for addresses. */
+  /** Current addresses of a name; none for Services and addresses. */
   readonly addresses: readonly string[];
 }
 
-/** @param what it is, such as `Secrets server`, for warnings */
+/** @param what names the endpoint in warnings, such as `Secrets server` */
 export function endpointGrants(
   endpoint: EgressEndpoint,
   what: string,
@@ -48,14 +48,14 @@ export function endpointGrants(
   return { grants, addresses: found.map(String) };
 }
 
-/** The address that a host of a URL is, if it is no name. */
+/** The address in a URL's host; undefined for a name. */
 function literalOf(host: string): string | undefined {
   return parseAddress(host.replace(/^\[(.*)\]$/, '$1'))?.toString();
 }
 
 /**
- * Grants for one port of a Service: its own addresses and its endpoints, because it is undefined whether policies apply
- * before or after translation.
+ * Grants for one port of a Service: both the Service's own addresses and its endpoints, because it is unspecified
+ * whether policies apply before or after address translation.
  */
 function serviceGrants(
   service: ServiceFacts,
@@ -89,7 +89,7 @@ function behind(
   );
 }
 
-/** Undefined without a selector: one that selects everything would be wider than the Service. */
+/** Undefined without a selector, because selecting everything would be wider than the Service. */
 function podsOf({ namespace, selector }: ServiceFacts): Peer | undefined {
   if (Object.keys(selector).length === 0) return undefined;
   return {
@@ -104,13 +104,13 @@ function nameOf({ namespace, name }: ServiceFacts): string {
 
 const dnsPort = 53;
 
-/** What nearly every cluster has. */
+/** DNS Service of nearly every cluster. */
 export const usualDns: ServiceFacts = {
   ...{ namespace: 'kube-system', name: 'kube-dns', selector: { 'k8s-app': 'kube-dns' } },
   ...{ clusterIPs: [], targetPort: dnsPort, port: dnsPort, endpoints: [] },
 };
 
-/** Both protocols: long answers come over TCP. */
+/** Both protocols, because long responses come over TCP. */
 export function dnsGrants({ service, addresses }: DnsFacts, warn: (text: string) => void): EgressGrant[] {
   const refuse = (text: string) => warn(`DNS server ${text} is no address that it can have; it is left out`);
   const servers = usable(addresses, isDnsServer, refuse);
@@ -127,8 +127,8 @@ type Warn = (text: string) => void;
 export type Extra = EgressFacts['extra'][number];
 
 /**
- * The valid further destinations: blocks that together cover nearly every address are all left out, because it is
- * unknown which one is meant. See `areTooWide`.
+ * The valid further destinations. If blocks together cover nearly every address, all of them are dropped, because it is
+ * unknown which one is intended. See `areTooWide`.
  */
 export function narrowExtras(extra: readonly Extra[], warn: Warn): readonly Extra[] {
   const blocks = extra.flatMap(({ cidr }) => cidr ?? []);
@@ -136,7 +136,7 @@ export function narrowExtras(extra: readonly Extra[], warn: Warn): readonly Extr
   return extra.filter(({ cidr }) => cidr === undefined);
 }
 
-/** What a person has named beside the usual destinations. */
+/** Grants for a destination that a person named. */
 export function extraGrants(extra: Extra, warn: Warn): EndpointGrants {
   const { host, cidr, service, addresses = [], port = 443, protocol = 'TCP' } = extra;
   if (cidr !== undefined) return { grants: blockGrants(extra, cidr, warn), addresses: [] };
@@ -167,7 +167,7 @@ export function storeBlockGrants(
   );
 }
 
-/** Those that are too wide by themselves are left out anyway. */
+/** Blocks that are too wide individually are dropped anyway, so they do not count. */
 function areTogetherTooWide(cidrs: readonly string[], what: string, warn: Warn): boolean {
   const narrow = cidrs.flatMap((cidr) => parseBlock(cidr) ?? []).filter((block) => !isTooWide(block));
   const tooWide = areTooWide(narrow);

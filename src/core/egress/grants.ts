@@ -3,7 +3,7 @@ import type { EgressRule, Peer } from './contract.ts';
 
 export type Protocol = 'TCP' | 'UDP';
 
-/** One peer on one port: the smallest thing that a policy allows. */
+/** One peer on one port: the smallest unit that a policy allows. */
 export interface EgressGrant {
   readonly peer: Peer;
   readonly protocol: Protocol;
@@ -17,8 +17,8 @@ interface PeerPorts {
 }
 
 /**
- * Rules that allow exactly these, in a canonical order. Peers share a rule only when they have the same ports: a rule
- * allows each of its peers on each of its ports.
+ * Rules that allow exactly these grants, in canonical order. Peers share a rule only if they have the same ports,
+ * because a rule allows each of its peers on each of its ports.
  */
 export function rulesOf(grants: readonly EgressGrant[]): EgressRule[] {
   const byPorts = new Map<string, { ports: EgressRule['ports']; peers: Peer[] }>();
@@ -29,7 +29,7 @@ export function rulesOf(grants: readonly EgressGrant[]): EgressRule[] {
     rule.peers.push(entry.peer);
     byPorts.set(key, rule);
   }
-  // the peers came in order, and so do the rules by the first peer of each
+  // peers are sorted, so rules are in the order of their first peers
   return [...byPorts.values()].map(({ ports, peers }) => ({ to: peers, ports }));
 }
 
@@ -48,12 +48,12 @@ function portsIn(keys: readonly string[], { ports }: PeerPorts): EgressRule['por
   return keys.flatMap((key) => ports.get(key) ?? []);
 }
 
-/** Numbers by their size, before names. */
+/** Sorts numeric ports by value, before names. */
 function portKey(protocol: Protocol, port: number | string): string {
   return typeof port === 'number' ? `0${String(port).padStart(5, '0')}/${protocol}` : `1${port}/${protocol}`;
 }
 
-/** Pods first, then IPv4, then IPv6, each by its bits. */
+/** Sorts pods first, then IPv4, then IPv6, each by bits. */
 function sortKey(peer: Peer): string {
   if (!('ipBlock' in peer)) return `0${JSON.stringify(inOrder(peer))}`;
   const block = parseBlock(peer.ipBlock.cidr);
@@ -75,23 +75,23 @@ function sorted(labels: Readonly<Record<string, string>>): Record<string, string
   return Object.fromEntries(Object.entries(labels).sort(([one], [other]) => byText(one, other)));
 }
 
-/** Whether the API server takes it: a number from 1 to 65535, or a name. */
+/** Whether the API server accepts the port: a number from 1 to 65535, or a name. */
 function isPort(port: number | string): boolean {
   if (typeof port === 'string') return port !== '';
   return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
-/** By code unit, so that no locale matters. */
+/** Compares by code unit, independent of the locale. */
 export function byText(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** The address alone, on one port. */
+/** Grants a single address on one port. */
 export function addressGrant(address: Address, protocol: Protocol, port: number): EgressGrant {
   return { peer: { ipBlock: { cidr: blockOf(address) } }, protocol, port };
 }
 
-/** The addresses that can be servers; `refuse` is called for each other one. */
+/** The addresses that can be servers; `refuse` is called for each of the others. */
 export function usable(
   addresses: readonly string[],
   accepts: (address: Address) => boolean,
@@ -105,7 +105,7 @@ export function usable(
   });
 }
 
-/** Those with a valid port; `warn` is called for the others. */
+/** The grants with a valid port; `warn` is called for the others. */
 export function onValidPorts<T extends { readonly port: number | string }>(
   grants: readonly T[],
   warn: (text: string) => void,

@@ -22,25 +22,24 @@ import { addressGrant, byText, type EgressGrant, onValidPorts, rulesOf, usable }
 type Warn = (text: string) => void;
 
 /**
- * The policies of a namespace: what its protected pods reach, and what those with the proxy reach beside that. The same
- * facts give the same policies, in any order. Unknown facts never widen one.
+ * The policies of a namespace: what its protected pods may reach, and what those with the proxy may reach in addition.
+ * Equal facts in any order give equal policies. Unknown facts never widen a policy.
  */
 export function egressPolicies(facts: EgressFacts): EgressPolicies {
   return policiesOf(facts, { main: gather, store: gatherStores, policyOf });
 }
 
-/** How policies of one kind are made. */
 export interface PolicyMaker<Content, Policy> {
-  /** What protected pods reach. */
+  /** What protected pods may reach. */
   readonly main: (facts: EgressFacts, warn: Warn) => Content;
-  /** What those with the proxy reach beside that. */
+  /** What pods with the proxy may reach in addition. */
   readonly store: (facts: EgressFacts, warn: Warn) => Content;
   readonly policyOf: (head: PolicyHead, content: Content, warn: Warn) => Policy;
 }
 
 export interface PolicyHead {
   readonly metadata: Pick<NetworkPolicy['metadata'], 'name' | 'namespace' | 'labels'>;
-  /** Of the pods that it is for. */
+  /** Labels of the pods that the policy selects. */
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
@@ -127,10 +126,10 @@ function policyOf(
   };
 }
 
-/** Names outside of the cluster, and the addresses that a policy allows because of each. */
+/** Names outside the cluster, with the addresses that a policy allows for each. */
 export type Hosts = ReadonlyMap<string, readonly string[]>;
 
-/** `name=address,address` items, sorted, separated by a space: the value of the annotation. */
+/** Value of the annotation: sorted `name=address,address` items, separated by spaces. */
 export function formatHosts(hosts: Hosts): string {
   return [...hosts]
     .sort(([one], [other]) => byText(one, other))
@@ -138,7 +137,7 @@ export function formatHosts(hosts: Hosts): string {
     .join(' ');
 }
 
-/** Parses it as far as possible: somebody else may have changed it. */
+/** Parses as much as possible, because the annotation may have been edited. */
 export function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const item of text.split(' ')) {

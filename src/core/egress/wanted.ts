@@ -15,20 +15,21 @@ import type { Container, Pod } from '../kubernetes/pod.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../s3/aws-endpoint.ts';
 import { contains, parseBlock } from './address.ts';
 
-/** What the pods of a namespace connect to; URLs as they were given. */
+/** Destinations of a namespace's pods; URLs as given. */
 export interface Wanted {
   readonly vaults: ReadonlySet<string>;
   readonly stores: ReadonlySet<string>;
-  /** Blocks of addresses of the stores, as they were given. */
+  /** Address blocks of the stores, as given. */
   readonly storeBlocks: readonly string[];
   readonly extra: readonly EgressDestination[];
-  /** What they need besides that and is not allowed, a sentence each. */
+  /** Destinations that pods need besides these but that are not allowed, a sentence each. */
   readonly warnings: readonly string[];
 }
 
 /**
- * What the webhook has written into a pod; of one without the wrapper, what its ServiceConfig says, or the default.
- * Annotations of pods that exist do not count: they can be changed, and a policy is for all pods of its namespace.
+ * The URLs that the webhook wrote into a pod or, for a pod without the wrapper, those of its ServiceConfig or the
+ * default. Annotations of existing pods do not count: they can be changed, and a policy is for all pods of its
+ * namespace.
  */
 export function urlsOfPod(
   pod: Pod,
@@ -38,7 +39,7 @@ export function urlsOfPod(
   return writtenUrls(pod) ?? urlsOfSpec(selectServiceConfig(pod, configs)?.spec ?? {}, vaultAddress);
 }
 
-/** Of the for future pods under it. */
+/** URLs for future pods under a ServiceConfig, or under none. */
 export function urlsOfSpec(
   { vault, proxy }: Pick<Partial<ServiceConfigSpec>, 'vault' | 'proxy'>,
   vaultAddress: string | undefined,
@@ -51,7 +52,7 @@ export function urlsOfSpec(
   };
 }
 
-/** @param configs all of the namespace */
+/** @param configs all ServiceConfigs of the namespace */
 export function unionOf(
   urls: readonly PodUrls[],
   configs: readonly { readonly spec: ServiceConfigSpec }[],
@@ -66,7 +67,7 @@ export function unionOf(
   };
 }
 
-/** Credential servers that the proxies of a namespace need although its policies do not allow them. */
+/** Credential servers that the namespace's proxies need although its policies do not allow them. */
 function credentialWarnings(
   urls: readonly PodUrls[],
   extra: readonly EgressDestination[],
@@ -93,17 +94,17 @@ function allows({ cidr, port = 443, protocol = 'TCP' }: EgressDestination, addre
   );
 }
 
-/** What a pod connects to; URLs as they were given. */
+/** Destinations of a pod; URLs as given. */
 interface PodUrls {
   readonly vaults: readonly string[];
   readonly stores: readonly string[];
-  /** How its proxy obtains credentials; undefined: it has no proxy, or that is unknown. */
+  /** How the pod's proxy obtains credentials; undefined without a proxy, or if unknown. */
   readonly credentials?: InjectedCredentials;
 }
 
 /**
- * As the webhook has written it into the containers of a pod: nobody changes that while it runs, whoever may annotate it.
- * Undefined: no container starts under the wrapper with a secrets server of its own.
+ * The URLs that the webhook wrote into a pod's containers, which cannot be changed while the pod runs, unlike
+ * annotations. Undefined if no wrapped container names a secrets server.
  */
 function writtenUrls(pod: Pod): PodUrls | undefined {
   const proxy = containersOf(pod).find(({ name }) => name === proxyName);
@@ -119,7 +120,7 @@ function writtenUrls(pod: Pod): PodUrls | undefined {
   };
 }
 
-/** As the proxy itself finds it. */
+/** The store, determined as the proxy itself does. */
 function storeOf(proxy: Container): readonly string[] {
   const upstream = textOf(proxy, 'SVC_PROXY_UPSTREAM');
   if (upstream !== undefined) return [upstream];
@@ -128,7 +129,7 @@ function storeOf(proxy: Container): readonly string[] {
   return regionName.test(region) ? [regionalEndpoint('s3', region).href] : [];
 }
 
-/** The AWS SDK reads AWS_REGION alone here. */
+/** Here the AWS SDK only reads AWS_REGION. */
 function tokenService(proxy: Container): string {
   const region = textOf(proxy, 'AWS_REGION') ?? unnamedRegion;
   return regionalEndpoint('sts', regionName.test(region) ? region : unnamedRegion).href;
@@ -138,14 +139,14 @@ function valuesOf(containers: readonly Container[], name: AddressVariable): stri
   return containers.flatMap((container) => textOf(container, name) ?? []);
 }
 
-/** Of several with one name the last counts. */
+/** If a name repeats, the last one counts. */
 function textOf({ env = [] }: Container, name: AddressVariable): string | undefined {
   return env.findLast((one) => one.name === name)?.value || undefined;
 }
 
 /**
- * Variables of wrapped containers and of the proxy whose values say where they connect to. A pod that runs cannot change
- * them, unlike its annotations. None of them is a secret.
+ * Variables of wrapped containers and the proxy whose values say where they connect to. Unlike annotations, they cannot
+ * change in a running pod. None of them is a secret.
  */
 export const addressVariables = [
   'AWS_DEFAULT_REGION',

@@ -6,17 +6,17 @@ import { byText } from './grants.ts';
 type Labels = Readonly<Record<string, string>>;
 
 export interface WideningQuestion {
-  /** The policies that are meant to be complete. */
+  /** Our policies, meant to be complete. */
   readonly ours: readonly NetworkPolicy[];
-  /** All others of the namespace; policies add up, so that each of them can only widen. */
+  /** All other policies of the namespace; as policies add up, they can only widen ours. */
   readonly others: readonly ObservedPolicy[];
-  /** Labels of its protected pods. */
+  /** Labels of the namespace's protected pods. */
   readonly pods: readonly Labels[];
 }
 
 /**
- * Names, sorted, of policies by which some of the pods reach more than by ours.
- * A rule that cannot be compared with ours counts as wider.
+ * Sorted names of policies that let some pods reach more than ours do. A rule that cannot be compared with ours counts
+ * as wider.
  */
 export function wideningPolicies({ ours, others, pods }: WideningQuestion): string[] {
   return others
@@ -79,18 +79,18 @@ function blockOf(cidr: string | undefined): Block | undefined {
   return cidr === undefined ? undefined : parseBlock(cidr);
 }
 
-/** A peer without a selector of namespaces is in that of its policy. */
+/** Without a namespace selector, a peer is in the policy's own namespace. */
 function only(namespace: string): LabelSelector {
   return { matchLabels: { [namespaceName]: namespace } };
 }
 
-/** Whether it demands each of these labels; what it demands beside them makes it narrower still. */
+/** Whether the selector demands each of these labels; further demands only narrow it. */
 function narrows({ matchLabels = {} }: LabelSelector, labels: Labels): boolean {
   return Object.entries(labels).every(([key, value]) => matchLabels[key] === value);
 }
 
 /**
- * A network policy as the API server has it, whoever made it, as far as it concerns egress.
+ * The egress part of a network policy from the API server, whoever made it.
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/network-policy-v1/
  */
 export interface ObservedPolicy {
@@ -104,7 +104,7 @@ export interface ObservedSpec {
   readonly egress?: readonly ObservedRule[];
 }
 
-/** A member that is missing or empty allows everything. */
+/** A missing or empty member allows everything. */
 export interface ObservedRule {
   readonly to?: readonly ObservedPeer[];
   readonly ports?: readonly ObservedPort[];
@@ -113,7 +113,7 @@ export interface ObservedRule {
 interface ObservedPeer {
   readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
   readonly namespaceSelector?: LabelSelector;
-  /** Without a selector of namespaces: pods of the policy's own namespace. */
+  /** Without a namespace selector: pods of the policy's own namespace. */
   readonly podSelector?: LabelSelector;
 }
 
@@ -126,7 +126,7 @@ interface ObservedPort {
   readonly endPort?: number;
 }
 
-/** Whether it restricts egress; without policy types, it does if it has egress rules. */
+/** Whether the policy restricts egress; without policy types, it does if it has egress rules. */
 export function concernsEgress({ policyTypes, egress = [] }: ObservedSpec): boolean {
   return policyTypes?.includes('Egress') ?? egress.length > 0;
 }

@@ -1,18 +1,18 @@
 import type { KeyObject } from 'node:crypto';
 import { isSealable, publicKeyBytes, x25519PrivateKey, x25519PublicKey } from './hpke.ts';
 
-/** Bech32 (BIP 173) as age writes keys: one case, a checksum of six characters. */
+/** Bech32 (BIP 173) as age writes keys: a single case, and a checksum of six characters. */
 const alphabet = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l');
 const values = new Int8Array(256).fill(-1);
 for (const [value, letter] of alphabet.entries()) values[letter] = value;
 const checksumLength = 6;
-/** Of 32 bytes in groups of five bits. */
+/** Number of five-bit groups in 32 bytes. */
 const groups = 52;
 
 /**
- * The raw bytes, of which no string is made.
- * @param text in small letters
- * @returns undefined for what is none of that prefix
+ * Decodes to raw bytes without creating strings.
+ * @param text in lower case
+ * @returns undefined unless the text is valid Bech32 with this prefix
  */
 function decode(text: Uint8Array, prefix: string): Buffer | undefined {
   const head = Buffer.from(`${prefix}1`);
@@ -55,7 +55,7 @@ function step(checksum: number, value: number): number {
   return next;
 }
 
-/** A public key as age writes it (`age1…`), or 32 bytes in base64; undefined for anything else. */
+/** A public key in age's form (`age1…`), or 32 bytes in base64; undefined for anything else. */
 export function readRecipient(text: string): KeyObject | undefined {
   const raw = decode(Buffer.from(text), 'age') ?? rawBase64(Buffer.from(text));
   const key = raw && x25519PublicKey(raw);
@@ -63,9 +63,9 @@ export function readRecipient(text: string): KeyObject | undefined {
 }
 
 /**
- * Private keys of a file: lines as age-keygen writes them (`AGE-SECRET-KEY-1…`, blank lines and those that begin with `#` are
- * passed over), or 32 bytes as they are or in base64. The caller zeroes the content.
- * @returns undefined where a line is anything else, or there is none
+ * Reads the private keys of a file: lines as age-keygen writes them (`AGE-SECRET-KEY-1…`; blank lines and those
+ * beginning with `#` are skipped), or 32 bytes, raw or in base64. The caller zeroes the content.
+ * @returns undefined if any line is something else, or there is no key
  */
 export function readIdentities(content: Buffer): readonly KeyObject[] | undefined {
   if (content.length === publicKeyBytes) return [x25519PrivateKey(content)];
@@ -90,7 +90,7 @@ function* linesOf(content: Buffer): Generator<Buffer> {
   }
 }
 
-/** In place: the line is the caller's, who zeroes it. Mixed case is no key. */
+/** Converts in place, because the caller zeroes the line. Mixed case is not a key. */
 function lowered(line: Buffer): Buffer {
   if (line.some((byte) => byte >= 0x61 && byte <= 0x7a)) return line;
   for (const [at, byte] of line.entries()) if (byte >= 0x41 && byte <= 0x5a) line[at] = byte | 0x20;

@@ -13,28 +13,28 @@ import {
 
 const saltBytes = 32;
 
-/** For a body that is about to be written. */
+/** A salt for a new body. */
 export const freshSalt = (): string => randomBytes(saltBytes).toString('base64url');
 
-/** What a reader of a body needs besides its DEK. Base64url. */
+/** What a reader of a body needs besides its DEK; base64url. */
 export interface Derivation {
-  /** Random, new for each body that is written. */
+  /** Random, new for each body. */
   readonly salt: string;
   /** Proves DEK, salt, part number and plaintext size. */
   readonly commitment: string;
 }
 
-/** 32 bytes in base64url; of the unused bits none is set, so that each value has one text. */
+/** 32 bytes in base64url; unused bits are zero, so that each value has a single text. */
 export const isDerivationText = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(value);
 
-/** The salt of a part, alone or with what is known of a body that was copied from another object. */
+/** The salt of a part, alone or with the fields of a body that was copied from another object. */
 export const isSaltOfPart = (value: unknown): value is string =>
   isDerivationText(value) || (typeof value === 'string' && readCopiedBody(value) !== undefined);
 
 /** The keys of one body, in the clear until `wipe`. */
 export class BodyKeys implements BodyPlace {
-  /** As the part list has it. */
+  /** As in the part list. */
   readonly salt: string;
   readonly part: number;
   readonly first: number;
@@ -45,8 +45,8 @@ export class BodyKeys implements BodyPlace {
   #key: Buffer | undefined;
 
   /**
-   * HKDF-SHA-512. The caller zeroes the DEK.
-   * @param number of the part that the body is; 0: an object in one piece
+   * Derives by HKDF-SHA-512. The caller zeroes the DEK.
+   * @param number part number; 0 for an object in one piece
    */
   constructor(dek: Uint8Array, salt: string, number: number) {
     this.#copied = readCopiedBody(salt);
@@ -60,8 +60,8 @@ export class BodyKeys implements BodyPlace {
   }
 
   /**
-   * Encrypts the segments; derived, or opened, when it is first asked for.
-   * @throws EnvelopeError `authentication-failed` for a copied body whose key was sealed for another part or another place
+   * Key of the segments, derived or opened on first use.
+   * @throws EnvelopeError `authentication-failed` for a copied body whose key was sealed for another part or place
    */
   get key(): Buffer {
     this.#key ??=
@@ -72,10 +72,10 @@ export class BodyKeys implements BodyPlace {
   }
 
   /**
-   * The salt of a part that has segments of this body as they are stored. The same copy has the same: the store gives it
-   * the same ETag, and clients repeat requests whose answers they lost.
+   * The salt of a part that consists of copied segments of this body. It is deterministic: the store gives a repeated
+   * copy the same ETag, and clients repeat requests whose answers they lost.
    * @param dek of the part's upload
-   * @param number of the part
+   * @param number part number
    */
   copiedTo(dek: Uint8Array, number: number, { first, ends }: Pick<BodyPlace, 'first' | 'ends'>): string {
     const place = { part: this.part, first: this.first + first, ends: this.ends && ends };
@@ -90,18 +90,20 @@ export class BodyKeys implements BodyPlace {
     }
   }
 
-  /** @param size of the plaintext in bytes */
+  /** @param size plaintext bytes */
   commitment(size: number): string {
     return this.#committed(size).toString('base64url');
   }
 
-  /** @throws EnvelopeError `wrong-commitment` unless the body was written under this DEK, as this part, with that size. */
+  /**
+   * @throws EnvelopeError `wrong-commitment` unless the body was written under this DEK, as this part, with this size
+   */
   verify(commitment: string, size: number): void {
     if (this.proves(commitment, size)) return;
     throw new EnvelopeError('wrong-commitment', 'the body was not written under this key with this length');
   }
 
-  /** Whether the commitment is that of a body with that size. */
+  /** Whether the commitment matches a body of this size. */
   proves(commitment: string, size: number): boolean {
     const stored = Buffer.from(commitment, 'base64url');
     const expected = this.#committed(size);
@@ -122,14 +124,14 @@ export class BodyKeys implements BodyPlace {
     }
   }
 
-  /** Of a copied body it covers all that its salt says. */
+  /** For a copied body it covers every field of the salt. */
   #committed(size: number): Buffer {
     const copied = this.#copied === undefined ? '' : `${copiedBodyText(this.#copied)}\n`;
     return expand(this.#extracted, `svc/2/commitment\n${this.#number}\n${size}\n${copied}`);
   }
 }
 
-/** 32 bytes, which nobody tells from random ones without the DEK. */
+/** 32 bytes that cannot be told from random ones without the DEK. */
 function saltOfCopy(dek: Uint8Array, key: Uint8Array, number: number, place: BodyPlace): string {
   const extracted = extract(Buffer.from(copiedInfo(number)), dek);
   try {
@@ -139,10 +141,10 @@ function saltOfCopy(dek: Uint8Array, key: Uint8Array, number: number, place: Bod
   }
 }
 
-/** The key of an upload's part list, create record and checksum, from its DEK. The caller zeroes both. */
+/** Key of an upload's part list, create record and checksums, derived from its DEK. The caller zeroes both. */
 export const sealKeyOf = (dek: Uint8Array, upload: string): Buffer => ofUpload(dek, upload, 'svc/2/seal\n');
 
-/** The key of the checksums in an upload's part records. The caller zeroes both. */
+/** Key of the checksums in an upload's part records, derived from its DEK. The caller zeroes both. */
 export const partChecksumKeyOf = (dek: Uint8Array, upload: string): Buffer =>
   ofUpload(dek, upload, 'svc/2/part-checksums\n');
 
@@ -159,7 +161,7 @@ const extract = (salt: Uint8Array, dek: Uint8Array): Buffer => hmac(salt).update
 
 const hmac = (key: Uint8Array): Hmac => withoutStackTraces(() => createHmac('sha512', key));
 
-/** HKDF-Expand (RFC 5869) of half a block, in memory that is not moved. */
+/** HKDF-Expand (RFC 5869) of half a block, into memory that garbage collection does not move. */
 function expand(extracted: Uint8Array, info: string): Buffer {
   const block = hmac(extracted).update(info).update(Buffer.of(1)).digest();
   const key = Buffer.from(new ArrayBuffer(dekBytes));

@@ -10,28 +10,28 @@ import {
 const cipherName = 'aes-256-gcm';
 
 /*
- * Ciphers are made from the bytes of a key. A KeyObject keeps a copy until it is collected, which may take minutes. The
- * cipher's own copy is zeroed as soon as it is finished, hence `discard` for one that never is.
+ * Ciphers are created from key bytes, because a KeyObject keeps a copy until it is garbage-collected, which may take
+ * minutes. The cipher's own copy is zeroed when it finishes; `discard` is for ciphers that never do.
  */
 
 export interface Encryption {
   readonly nonce: Buffer;
   update(plaintext: Uint8Array): Buffer;
-  /** @returns the tag; the cipher is spent. */
+  /** @returns the tag; the cipher cannot be used any more */
   finish(): Buffer;
-  /** Zeroes what the cipher knows of the key. Harmless once it is spent. */
+  /** Zeroes the cipher's key material. Harmless after `finish`. */
   discard(): void;
 }
 
 /**
- * Encrypts one body under one DEK with a fresh random nonce. The caller zeroes the DEK when the body has ended.
- * @param associated data that decrypting wants again; bodies have none
+ * Encrypts one body under one DEK with a fresh random nonce. The caller zeroes the DEK at the end of the body.
+ * @param associated data that decryption requires again; bodies have none
  */
 export function encryptBody(dek: Uint8Array, associated?: Uint8Array): Encryption {
   return encryptUnder(dek, randomBytes(nonceBytes), associated);
 }
 
-/** The same with a nonce that the caller never uses again under this key. */
+/** Encrypts with a given nonce, which must never be used again under this key. */
 export function encryptUnder(dek: Uint8Array, nonce: Buffer, associated?: Uint8Array): Encryption {
   const cipher = withoutStackTraces(() =>
     createCipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
@@ -50,13 +50,13 @@ export function encryptUnder(dek: Uint8Array, nonce: Buffer, associated?: Uint8A
 
 export interface Decryption {
   update(ciphertext: Uint8Array): Buffer;
-  /** @throws EnvelopeError `authentication-failed` when any bit of the body was changed. */
+  /** @throws EnvelopeError `authentication-failed` if any bit of the body was changed */
   verify(tag: Uint8Array): void;
-  /** Zeroes what the cipher knows of the key. Harmless after `verify`. */
+  /** Zeroes the cipher's key material. Harmless after `verify`. */
   discard(): void;
 }
 
-/** Decrypts one body. What `update` returns is not authenticated before `verify` has returned. */
+/** Decrypts one body. The output of `update` is not authenticated before `verify` has returned. */
 export function decryptBody(dek: Uint8Array, nonce: Uint8Array, associated?: Uint8Array): Decryption {
   const decipher = withoutStackTraces(() =>
     createDecipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
@@ -81,15 +81,16 @@ export function decryptBody(dek: Uint8Array, nonce: Uint8Array, associated?: Uin
 }
 
 /**
- * The plaintext of a stored body that is here as a whole. The caller zeroes the DEK.
+ * Decrypts a stored body that is in memory as a whole. The caller zeroes the DEK.
  * @throws EnvelopeError `authentication-failed`
  */
 export const openWhole = (stored: Buffer, dek: Uint8Array, associated?: Uint8Array): Buffer =>
   openUnder(dek, stored.subarray(0, nonceBytes), stored.subarray(nonceBytes), associated);
 
 /**
- * The same where the nonce is known: the counterpart of `encryptUnder`.
- * @param sealed ciphertext and tag. @throws EnvelopeError `authentication-failed`
+ * Decrypts with a known nonce: the counterpart of `encryptUnder`.
+ * @param sealed ciphertext and tag
+ * @throws EnvelopeError `authentication-failed`
  */
 export function openUnder(
   dek: Uint8Array,
@@ -104,17 +105,23 @@ export function openUnder(
   return plaintext;
 }
 
-/** A key for one purpose, by HKDF-Expand with SHA-256 of one block: `key` is uniform already. The caller zeroes it. */
+/**
+ * Derives a key for one purpose, by one block of HKDF-Expand with SHA-256, since `key` is already uniform. The caller
+ * zeroes it.
+ */
 export const derivedKey = (key: Uint8Array, purpose: string): Buffer =>
   createHmac('sha256', key).update(purpose).update(Buffer.of(1)).digest();
 
-/** What goes into a name or a header: base64url of `nonce || ciphertext || tag`. */
+/** Encrypts for a name or a header: base64url of `nonce || ciphertext || tag`. */
 export function sealText(key: Uint8Array, associated: string, plain: Uint8Array): string {
   const { nonce, update, finish } = encryptBody(key, Buffer.from(associated));
   return Buffer.concat([nonce, update(plain), finish()]).toString('base64url');
 }
 
-/** @param what it is, for the error. @throws EnvelopeError `record-forged` for what was not sealed under this key with these data */
+/**
+ * @param what names the text in the error
+ * @throws EnvelopeError `record-forged` unless it was sealed under this key with these data
+ */
 export function openText(key: Uint8Array, associated: string, sealed: string, what: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url');
   try {
@@ -129,8 +136,8 @@ const forged = (what: string, cause?: unknown) =>
   new EnvelopeError('record-forged', `${what} is not what was written for it`, { cause });
 
 /**
- * Node 24 finds out that the bytes of a key are no KeyObject by two exceptions, whose stack traces take 7 µs of the 10 that
- * making a cipher takes, and more than half of what an HMAC does.
+ * Node 24 recognizes that key bytes are not a KeyObject by two exceptions, whose stack traces take 7 µs of the 10 for
+ * creating a cipher, and more than half of an HMAC.
  */
 export function withoutStackTraces<T>(create: () => T): T {
   const usual = Error.stackTraceLimit;
@@ -142,19 +149,18 @@ export function withoutStackTraces<T>(create: () => T): T {
   }
 }
 
-/** OpenSSL forgets the key at the end of a cipher, however it ends. */
+/** OpenSSL clears the key when a cipher ends, even with an error. */
 export function discard(cipher: Cipheriv | Decipheriv): void {
   try {
     cipher.final();
   } catch {
-    // It had ended before, or its tag was never checked: what it gave is of no use to anybody.
+    // the cipher had already ended, or the tag was never checked, so nobody uses its output
   }
 }
 
 /**
- * Keystream access for a body that was verified before: decrypts from `offset`
- * plaintext bytes on. GCM is CTR with the counter of the data starting at 2
- * (NIST SP 800-38D, 7.1). To be ended by `discard`.
+ * Random access to a body that was verified before: decrypts from plaintext byte `offset`. GCM is CTR with a counter
+ * that starts at 2 for the data (NIST SP 800-38D, 7.1). Call `discard` at the end.
  */
 export function decryptVerifiedFrom(dek: Uint8Array, nonce: Uint8Array, offset: number): Decipheriv {
   const counter = Buffer.alloc(16);
@@ -171,20 +177,20 @@ export const tagBytes = 16;
 export const overheadBytes = nonceBytes + tagBytes;
 export const dekBytes = 32;
 export const algorithmName = 'AES-256-GCM';
-/** The store takes at most so many bytes in one PUT or part. */
+/** Limit of stores for one PUT or part. */
 export const maxStoredBytes = 5 * 1024 ** 3;
 export const maxPlaintextBytes = maxStoredBytes - overheadBytes;
 
-/** @returns stored size in bytes of a plaintext of `size` bytes. */
+/** @returns stored bytes for a plaintext of `size` bytes */
 export const storedSize = (size: number): number => size + overheadBytes;
 
-/** @returns plaintext size of a stored body, or undefined when it is too short to be one. */
+/** @returns plaintext bytes of a stored body; undefined if it is too short to be one */
 export const plaintextSize = (stored: number): number | undefined =>
   stored < overheadBytes ? undefined : stored - overheadBytes;
 
 /**
- * Stored metadata, a manifest or a body that is not what the proxy wrote.
- * `reason` is a stable word for metrics; the message never holds data.
+ * Stored metadata, a manifest or a body that the proxy cannot have written. `reason` is a stable word for metrics; the
+ * message never contains data.
  */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';

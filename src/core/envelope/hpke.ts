@@ -11,9 +11,9 @@ import {
 import { discard, tagBytes } from './cipher.ts';
 
 /*
- * HPKE (RFC 9180), base mode, one message: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. Written over `node:crypto`, because
- * libraries work through WebCrypto: a key that is sealed is copied into buffers that nobody can zero, and those that seal it live in
- * objects that wait for the collector.
+ * HPKE (RFC 9180), base mode, one message: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. Written over
+ * `node:crypto`, because libraries use WebCrypto, which copies the sealed key into buffers that cannot be zeroed, and
+ * holds the sealing keys in objects that wait for garbage collection.
  */
 
 const kemId = Buffer.from('KEM\x00\x20', 'latin1');
@@ -22,10 +22,10 @@ const version = Buffer.from('HPKE-v1', 'latin1');
 const none = Buffer.alloc(0);
 
 export const publicKeyBytes = 32;
-/** What a sealed message is longer than the message. */
+/** Bytes that a sealed message is longer than the message. */
 export const hpkeOverhead = publicKeyBytes + tagBytes;
 
-/** DER of what stands before the raw bytes of an X25519 key. */
+/** DER before the raw bytes of an X25519 key. */
 const spki = Buffer.from('302a300506032b656e032100', 'hex');
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
@@ -33,7 +33,7 @@ const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 export const x25519PublicKey = (raw: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.concat([spki, raw]), format: 'der', type: 'spki' });
 
-/** @param raw 32 bytes, which the caller zeroes */
+/** @param raw 32 bytes, zeroed by the caller */
 export function x25519PrivateKey(raw: Uint8Array): KeyObject {
   const der = Buffer.concat([pkcs8, raw]);
   try {
@@ -43,7 +43,9 @@ export function x25519PrivateKey(raw: Uint8Array): KeyObject {
   }
 }
 
-/** False for the few points with which every private key agrees on zero (RFC 7748, 6.1): nothing can be sealed to them. */
+/**
+ * False for the few points that agree on zero with every private key (RFC 7748, 6.1): nothing can be sealed to them.
+ */
 export function isSealable(publicKey: KeyObject): boolean {
   try {
     diffieHellman({ privateKey: generateKeyPairSync('x25519').privateKey, publicKey }).fill(0);
@@ -53,15 +55,15 @@ export function isSealable(publicKey: KeyObject): boolean {
   }
 }
 
-/** @returns 32 bytes, of a private key's public half too */
+/** @returns 32 bytes; for a private key, its public half */
 export const rawPublicKey = (key: KeyObject): Buffer => {
   const half = key.type === 'private' ? createPublicKey(key) : key;
   return half.export({ format: 'der', type: 'spki' }).subarray(spki.length);
 };
 
 /**
- * @param info has to be the same when it is opened
- * @returns the encapsulated key, ciphertext and tag, one after the other
+ * @param info must be equal when opening
+ * @returns encapsulated key, ciphertext and tag, concatenated
  */
 export function hpkeSeal(recipient: KeyObject, info: Uint8Array, message: Uint8Array): Buffer {
   const ephemeral = generateKeyPairSync('x25519');
@@ -79,8 +81,8 @@ export function hpkeSeal(recipient: KeyObject, info: Uint8Array, message: Uint8A
 }
 
 /**
- * The message, in memory of its own, which the caller zeroes; undefined for what was sealed for another recipient, with other info, or
- * was changed.
+ * The message in its own memory, zeroed by the caller; undefined if it was modified, or sealed for another recipient or
+ * with another info.
  */
 export function hpkeOpen(identity: KeyObject, info: Uint8Array, sealed: Uint8Array): Buffer | undefined {
   if (sealed.length < hpkeOverhead) return undefined;
@@ -103,7 +105,7 @@ export function hpkeOpen(identity: KeyObject, info: Uint8Array, sealed: Uint8Arr
   }
 }
 
-/** Derives key and nonce, which are zeroed afterwards. @throws Error for a public key of small order */
+/** Derives key and nonce, and zeroes them afterwards. @throws Error for a public key of small order */
 function withContext<T>(
   privateKey: KeyObject,
   publicKey: KeyObject,

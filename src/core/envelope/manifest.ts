@@ -3,7 +3,7 @@ import { isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError, nonceBytes, storedSize } from './cipher.ts';
 import { segmentedSize } from './segments.ts';
 
-/** 1: a body is encrypted in one piece. 2: in segments, under a key that is derived for it. */
+/** 1: a body is encrypted in one piece. 2: in segments, under a key derived for the body. */
 export type EnvelopeFormat = 1 | 2;
 
 /** One part of a multipart object, in the order of the stored body. */
@@ -15,39 +15,39 @@ export interface PartEntry {
   readonly nonce: string;
   /** Plaintext bytes. */
   readonly size: number;
-  /** The DEK under the seal key, as `sealPartForRecovery` writes it, where there are recovery keys. */
+  /** The DEK sealed under the seal key by `sealPartForRecovery`, if there are recovery keys. */
   readonly recovery?: string;
 }
 
-/** The same of an object in format 2, whose parts have one DEK. */
+/** One part of a multipart object in format 2, whose parts share a DEK. */
 export interface SegmentedPart {
   readonly n: number;
-  /** From which the key of its body is derived, or by which that of a copied body is opened. */
+  /** Derives the body's key or, for a copied body, opens it. */
   readonly salt: string;
   /** Plaintext bytes. */
   readonly size: number;
 }
 
 interface ListOf<Part> {
-  /** Names the upload; its keys are bound to it. */
+  /** Id of the upload, which its keys are bound to. */
   readonly manifest: string;
   readonly parts: readonly Part[];
   /** Format 1: the wrapped seal key. Format 2: the wrapped DEK, from which the seal key is derived. */
   readonly seal: string;
   /** HMAC-SHA-256 under the seal key, base64. */
   readonly mac: string;
-  /** The checksum of the whole object, as `sealWholeChecksum` writes it, where there is one. */
+  /** Checksum of the whole object from `sealWholeChecksum`, if there is one. */
   readonly sum?: string;
-  /** The checksums of its parts, as `sealPartChecksums` writes them, where all have one. */
+  /** Checksums of the parts from `sealPartChecksums`, if every part has one. */
   readonly sums?: string;
 }
 
-/** The parts of an object with the proof that they are complete and in order. */
+/** The parts of an object, with proof that they are complete and in order. */
 export interface PartList extends ListOf<PartEntry> {
   readonly format?: 1;
 }
 
-/** The same in format 2. */
+/** A part list in format 2. */
 export interface SegmentedPartList extends ListOf<SegmentedPart> {
   readonly format: 2;
 }
@@ -56,19 +56,19 @@ export type StoredPartList = PartList | SegmentedPartList;
 
 const maxParts = 10_000;
 
-/** @returns bytes of a stored body with so many bytes of plaintext. */
+/** @returns stored bytes of a body with this many plaintext bytes */
 export const storedBodySize = (format: EnvelopeFormat | undefined, size: number): number =>
   format === 2 ? segmentedSize(size) : storedSize(size);
 
-/** @returns bytes of the plaintext of all parts. */
+/** @returns plaintext bytes of all parts */
 export const plaintextListSize = ({ parts }: StoredPartList): number =>
   parts.reduce((sum: number, { size }) => sum + size, 0);
 
-/** @returns bytes of all parts as they are stored. */
+/** @returns stored bytes of all parts */
 export const storedListSize = ({ format, parts }: StoredPartList): number =>
   parts.reduce((sum: number, { size }) => sum + storedBodySize(format, size), 0);
 
-/** @returns base64 HMAC over the upload and every field of every part, in order. */
+/** @returns base64 HMAC over the upload and every field of every part, in order */
 export function sealMac(
   sealKey: Uint8Array,
   manifest: string,
@@ -84,7 +84,7 @@ export function sealMac(
 const proofOf = (part: PartEntry | SegmentedPart): string =>
   'salt' in part ? part.salt : `${part.nonce} ${part.dek}`;
 
-/** @throws EnvelopeError `manifest-forged` when parts were dropped, repeated, reordered or edited. */
+/** @throws EnvelopeError `manifest-forged` if parts were dropped, repeated, reordered or edited */
 export function verifySeal(sealKey: Uint8Array, list: StoredPartList): void {
   const expected = Buffer.from(sealMac(sealKey, list.manifest, list.parts, list.format), 'base64');
   const stored = Buffer.from(list.mac, 'base64');
@@ -92,13 +92,13 @@ export function verifySeal(sealKey: Uint8Array, list: StoredPartList): void {
     throw new EnvelopeError('manifest-forged', 'the seal over the part list does not match');
 }
 
-/** JSON of the inline form and of the manifest's `list`, fields in fixed order. */
+/** JSON for the inline form and the manifest's `list`, with fields in fixed order. */
 export const serializePartList = (list: StoredPartList): string => [...partListPieces(list)].join('');
 
-/** Text of so many parts is made at a time: as one string, 10,000 are megabytes that V8 keeps for long. */
+/** Parts serialized at a time: as one string, 10,000 would be megabytes that V8 keeps for long. */
 const partsAtOnce = 100;
 
-/** The same in pieces. */
+/** `serializePartList` in pieces. */
 export function* partListPieces(list: StoredPartList): Generator<string, void> {
   const { format = 1, manifest, parts, seal, mac, sum, sums } = list;
   yield `${JSON.stringify({ v: format, manifest }).slice(0, -1)},"parts":[`;
@@ -114,7 +114,7 @@ const inFixedOrder = (part: PartEntry | SegmentedPart) =>
     ? { n: part.n, salt: part.salt, size: part.size }
     : { n: part.n, dek: part.dek, nonce: part.nonce, size: part.size, recovery: part.recovery };
 
-/** @throws EnvelopeError `malformed-metadata` unless every field has its exact shape. */
+/** @throws EnvelopeError `malformed-metadata` unless every field is well-formed */
 export function readPartList(value: unknown): StoredPartList {
   const list = value as Partial<ListOf<unknown>> & { v?: unknown };
   if (
@@ -169,7 +169,10 @@ export const isManifestId = (value: unknown): value is string =>
 const isSum = (value: unknown): value is string | undefined =>
   value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{1,200}$/.test(value));
 
-/** 10,000 of the longest take 854,000 characters. What has another form is passed over: no reader of plaintext needs it. */
+/**
+ * 10,000 of the longest digests take 854,000 characters. Other forms are ignored, as reading the plaintext does not
+ * need them.
+ */
 const isSums = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,900000}$/.test(value);
 

@@ -28,12 +28,12 @@ const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHea
 const known = [...required, bindingHeader, sealHeader, checksumHeader, derivationHeader, recoveryHeader];
 
 /**
- * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
- * the like are `-` there, and case does not matter.
+ * A header's name as a store may read it that maps names to environment variables (CGI, WSGI), where `_`, `.` and
+ * similar characters equal `-`, and case does not matter.
  */
 export const foldedName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
-/** Whether a header is ours in any spelling, `x-amz-meta-svc_encrypted` and `x-amz-meta--svc.owner` among them. */
+/** Whether a header is ours in any spelling, such as `x-amz-meta-svc_encrypted` or `x-amz-meta--svc.owner`. */
 export const isReservedMetadata = (name: string): boolean => foldedName(name).startsWith(metadataPrefix);
 
 /** The three forms of `x-amz-meta-svc-wrapped-dek`. */
@@ -42,39 +42,39 @@ export type WrappedKeys =
   | { readonly form: 'inline'; readonly list: StoredPartList }
   | { readonly form: 'pointer'; readonly manifest: string; readonly seal: string };
 
-/** What the svc headers of an object say. */
+/** The parsed svc headers of an object. */
 export interface Envelope {
   /** Absent: 1. */
   readonly format?: EnvelopeFormat;
   readonly keys: WrappedKeys;
   readonly keyName: string;
-  /** Version of the KEK; for multipart that of the seal key. */
+  /** Version of the KEK; for multipart objects the one that wraps the seal key. */
   readonly keyVersion: number;
   readonly binding: BindingMode;
-  /** Nonce and tag in base64, of an empty plaintext whose stored body is empty. */
+  /** Base64 nonce and tag of an empty plaintext whose stored body is empty. */
   readonly emptySeal?: string;
-  /** Of the body, in format 2, where it is in one piece. */
+  /** Derivation of a single body in format 2. */
   readonly derivation?: Derivation;
-  /** Of the plaintext, where one is kept. */
+  /** Checksum of the plaintext, if one is kept. */
   readonly checksum?: EnvelopeChecksum;
-  /** The MD5 that the caller named, as `sealMd5` writes it. */
+  /** The MD5 that the caller named, sealed by `sealMd5`. */
   readonly md5?: string;
-  /** The DEK or the seal key for recovery keys, as `sealForRecovery` writes it, where there are any. */
+  /** The DEK or seal key, sealed by `sealForRecovery`, if there are recovery keys. */
   readonly recovery?: string;
 }
 
-/** What the stored metadata call the two formats: a reader that knows one alone refuses the other. */
+/** Names of the formats in stored metadata; a reader that knows only one of them refuses the other. */
 export const algorithmOf = (format: EnvelopeFormat | undefined): string =>
   format === 2 ? segmentedAlgorithm : algorithmName;
 const segmentedAlgorithm = 'AES-256-GCM-STREAM-64KiB';
 
 /**
- * Stores with real folders take a key that ends in a slash for a folder, which has no body. So in format 1 the seal of an empty
- * plaintext stands in the metadata there.
+ * Stores with real folders treat a key that ends in a slash as a folder, which has no body. For such keys, format 1
+ * keeps the seal of an empty plaintext in the metadata.
  */
 export const hasNoBody = (key: string, size: number): boolean => size === 0 && key.endsWith('/');
 
-/** @returns the headers to store, binding left out under `none` as the specification has it. */
+/** @returns the headers to store; as specified, binding `none` has no header */
 export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   const headers: Record<string, string> = {
     [encryptedHeader]: 'true',
@@ -95,7 +95,7 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
 export const md5Headers = ({ md5 }: Pick<Envelope, 'md5'>): Record<string, string> =>
   md5 === undefined ? {} : { [md5Header]: md5 };
 
-/** Of what HEAD says, the header that stays what it is when an envelope is written anew with the same keys. */
+/** The recovery header of a HEAD response, which stays valid when an envelope is rewritten with the same keys. */
 export const recoveryHeaders = (headers: Headers): Record<string, string> => {
   const value = headers[recoveryHeader];
   return typeof value === 'string' ? { [recoveryHeader]: value } : {};
@@ -108,9 +108,9 @@ export function serializeKeys({ format, keys }: Pick<Envelope, 'format' | 'keys'
 }
 
 /**
- * @returns undefined for an object without any of these headers; others that begin so, such as `x-amz-meta-svc-owner`
- *   of a tool that writes past the proxy, mean nothing.
- * @throws EnvelopeError for a partial set (`partial-metadata`) or values that svc never writes (`malformed-metadata`).
+ * @returns undefined for an object without any of these headers; other `x-amz-meta-svc-…` headers, such as those of a
+ *   tool that writes to the store directly, are ignored
+ * @throws EnvelopeError `partial-metadata` for an incomplete set, `malformed-metadata` for values that svc never writes
  */
 export function readEnvelope(headers: Headers): Envelope | undefined {
   if (!hasEnvelope(headers)) return undefined;
@@ -146,10 +146,10 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   };
 }
 
-/** @returns true when any header of the envelope is there, whether or not the set is whole. */
+/** @returns true if any header of the envelope is present, even in an incomplete set */
 export const hasEnvelope = (headers: Headers): boolean => known.some((name) => headers[name] !== undefined);
 
-/** Whether a header is one of those that an envelope consists of, and no other `x-amz-meta-svc-…`. */
+/** Whether a header belongs to an envelope; other `x-amz-meta-svc-…` headers do not. */
 export const isEnvelopeHeader = (name: string): boolean => known.includes(name) || name === md5Header;
 
 function readBinding(value: string | string[] | undefined): BindingMode {
@@ -167,7 +167,7 @@ function readFormat(value: string): EnvelopeFormat {
   );
 }
 
-/** @throws EnvelopeError `partial-metadata` for a body in format 2 without it */
+/** @throws EnvelopeError `partial-metadata` if a body in format 2 has none */
 function readDerivation(
   value: string | string[] | undefined,
   { form }: WrappedKeys,
@@ -207,11 +207,11 @@ function readKept(value: string | string[] | undefined, { form }: WrappedKeys): 
   return read;
 }
 
-/** What has another form is passed over: readers of plaintext do not know this header. */
+/** Other forms are ignored, as reading the plaintext does not need this header. */
 const readMd5 = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{39,2000}$/.test(value) ? value : undefined;
 
-/** Of an encapsulated key, a DEK and a tag in base64url. */
+/** Base64url characters of an encapsulated key, a DEK and a tag. */
 export const recoveryBlobLength = 107;
 export const mostRecipients = 8;
 const recoveryPattern = /^[A-Za-z0-9_-]{107}(\.[A-Za-z0-9_-]{107}){0,7}$/;
@@ -229,7 +229,7 @@ function versionOf(keys: WrappedKeys): number {
   return versionOfWrapped(wrapped);
 }
 
-/** The version of the transit key that wrapped it; NaN for what is no wrapped key. */
+/** The transit key version of a wrapped key; NaN for any other text. */
 export const versionOfWrapped = (wrapped: string): number => Number(wrappedPattern.exec(wrapped)?.[1]);
 
 function readKeys(text: string, format: EnvelopeFormat): WrappedKeys {
@@ -251,27 +251,27 @@ const malformed = (header: string, cause?: unknown) =>
   new EnvelopeError('malformed-metadata', `${header} is not what svc writes`, { cause });
 
 /**
- * What a wrapped key is bound to besides the KEK. The text goes to the key
- * server as associated data, so a key moved to another name cannot be unwrapped.
+ * What a wrapped key is bound to besides the KEK. The key server gets it as associated data, so a key moved to another
+ * name does not unwrap.
  */
 export type BindingMode = 'none' | 'key' | 'bucket-key';
 
-/** Where an object lives, as the caller names it. */
+/** An object's name, as the caller knows it. */
 export interface ObjectName {
   readonly bucket: string;
   readonly key: string;
 }
 
-/** What a key is for; the format is part of that, so that a store cannot give an object out as one of the other. */
+/** Purpose of a key. It includes the format, so that a store cannot present an object as one of the other format. */
 export type KeyPurpose =
   | { readonly kind: 'object'; readonly format?: EnvelopeFormat | undefined }
-  /** Format 1. `upload` is the manifest id; a part of another upload, or at another place, does not unwrap. */
+  /** Format 1. `upload` is the manifest id; the key does not unwrap for another upload or part number. */
   | { readonly kind: 'part'; readonly upload: string; readonly number: number; readonly format?: 1 }
-  /** Of a part list: in format 1 it seals that alone, in format 2 it is the DEK of the upload. */
+  /** Key of a part list: in format 1 it only seals the list, in format 2 it is the upload's DEK. */
   | { readonly kind: 'seal'; readonly upload: string; readonly format?: EnvelopeFormat | undefined };
 
 /**
- * @returns UTF-8 text, unambiguous because it is a JSON array; undefined for a key of format 1 under `none`.
+ * @returns a JSON array, which makes it unambiguous, as text for UTF-8; undefined for a key of format 1 under `none`
  */
 export function associatedData(mode: BindingMode, name: ObjectName, purpose: KeyPurpose): string | undefined {
   const { kind, format = 1 } = purpose;

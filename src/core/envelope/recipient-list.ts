@@ -6,7 +6,7 @@ import { mostRecipients } from './metadata.ts';
 
 const expects = `up to ${mostRecipients} public keys, age1… or 32 bytes in base64, separated by commas`;
 
-/** Up to eight different public keys. */
+/** Up to eight distinct public keys. */
 export const recipientList = (): Parser<readonly KeyObject[]> => ({
   expects,
   parse(given) {
@@ -16,7 +16,7 @@ export const recipientList = (): Parser<readonly KeyObject[]> => ({
   },
 });
 
-/** The same as they are written. */
+/** The same list as text, unchanged. */
 export const recipientTexts = (): Parser<readonly string[]> => ({
   expects,
   parse(given) {
@@ -27,7 +27,7 @@ export const recipientTexts = (): Parser<readonly string[]> => ({
 
 const textsOf = (given: string): readonly string[] => given.split(',').map((one) => one.trim());
 
-/** Private and public keys are easily confused, and one that was written down here has to be replaced. */
+/** Private and public keys are easily confused, and a private key that was written here must be replaced. */
 const refuse = (given: string): never =>
   invalidValue(
     /age-secret-key-1/i.test(given)

@@ -17,13 +17,13 @@ import type { ObjectName } from './metadata.ts';
  */
 export interface PartRecord {
   readonly part: PartEntry | SegmentedPart;
-  /** Of a part in format 2: proves number, salt and size. */
+  /** For a part in format 2: proves number, salt and size. */
   readonly commitment?: string | undefined;
   /** The store's ETag of the encrypted part, unquoted. */
   readonly etag: string;
-  /** CRC-32 of the encrypted part in base64, where the store was given one; its Complete wants it back. */
+  /** Base64 CRC-32 of the encrypted part, if one was sent to the store, whose Complete needs it again. */
   readonly checksum?: string | undefined;
-  /** Checksums of the plaintext, as `sealChecksums` writes them, where the caller asked for any. */
+  /** Plaintext checksums from `sealChecksums`, if the caller asked for any. */
   readonly sealed?: string | undefined;
 }
 
@@ -44,9 +44,9 @@ export const manifestKey = (reserved: string, name: ObjectName, id: string): str
   `${manifestPrefix(reserved, name)}${id}`;
 
 /**
- * `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, or in format 2 `…/<salt>/<size>/2.<commitment>`, each component
- * below 255 bytes and safe in a key. With sealed checksums `/1.<sealed>` follows, where 1 is the version of their form; who does
- * not know it does not know the part.
+ * `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, or in format 2 `…/<salt>/<size>/2.<commitment>`; each
+ * component is shorter than 255 bytes and safe in a key. Sealed checksums follow as `/1.<sealed>`, where 1 is their
+ * format version; a reader that does not know it ignores the part.
  */
 export function partRecordKey(reserved: string, uploadId: string, record: PartRecord): string {
   const { part, etag, checksum, sealed } = record;
@@ -71,7 +71,7 @@ function keyFields({ part, commitment }: PartRecord): readonly [begins: string, 
 const recordPattern =
   /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16}|[A-Za-z0-9_.-]{43,122})\/(\d{1,13})\/(v[1-9]\d{0,9}|2)\.([A-Za-z0-9_-]{1,240})(?:\/1\.([A-Za-z0-9_-]{1,240}))?$/;
 
-/** @returns the record that `key` (below `prefix`, from uploadPrefix) holds, or undefined for a key of another kind. */
+/** @returns the record in `key` (below `prefix`, from uploadPrefix); undefined for other keys */
 export function readPartRecord(prefix: string, key: string): PartRecord | undefined {
   if (!key.startsWith(prefix))
     throw new EnvelopeError('malformed-metadata', 'a record of another upload was listed');
@@ -94,7 +94,7 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
   return { part: { ...place, dek: `vault:${proves}:${base64(value)}`, nonce: base64(begins) }, ...rest };
 }
 
-/** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
+/** The manifest object. It includes bucket and key, so that it identifies its object by itself. */
 export const manifestBytes = ({ bucket, key }: ObjectName, list: StoredPartList): Buffer =>
   bytesOfPieces(function* () {
     yield `${JSON.stringify({ v: 1, bucket, key }).slice(0, -1)},"list":`;
@@ -121,7 +121,7 @@ export function parseManifest(text: string): ManifestOf {
   return { bucket: value.bucket, key: value.key, list: readPartList(value.list) };
 }
 
-/** @throws EnvelopeError `manifest-forged` when the manifest belongs to another object. */
+/** @throws EnvelopeError `manifest-forged` for the manifest of another object */
 export function manifestOfObject(text: string, name: ObjectName): StoredPartList {
   const manifest = parseManifest(text);
   if (manifest.bucket !== name.bucket || manifest.key !== name.key)
@@ -129,10 +129,10 @@ export function manifestOfObject(text: string, name: ObjectName): StoredPartList
   return manifest.list;
 }
 
-/** One for each of 10,000 parts, and those that may stand in the names of the object. */
+/** One for each of 10,000 parts, plus those in the object's names. */
 const mostOpenings = 10_000 + 2_000;
 
-/** Empty objects and arrays take twenty times the room of their text. */
+/** Empty objects and arrays take twenty times the memory of their text. */
 function openings(text: string): number {
   let count = 0;
   for (const opening of ['{', '['])

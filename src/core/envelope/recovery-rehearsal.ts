@@ -1,50 +1,50 @@
 import type { EnvelopeFormat } from './manifest.ts';
 
-/** What is to be found out by recovery keys alone; nothing is written, and no key server is asked. */
+/** Tests what recovery keys alone can open; writes nothing and asks no key server. */
 export interface RehearsalPlan {
   readonly bucket: string;
-  /** Of the keys of the objects that are sampled; empty: all. */
+  /** Key prefix of the sampled objects; empty: all. */
   readonly prefix: string;
-  /** Objects that are chosen at random, beside the oldest, the newest and the largest. */
+  /** Number of random objects, besides the oldest, the newest and the largest. */
   readonly sample: number;
-  /** Stored bytes up to which the body of an object, or of a part in format 1, is read. */
+  /** Stored bytes up to which the body of an object, or of a part in format 1, is read in full. */
   readonly readWhole: number;
   readonly signal: AbortSignal;
-  /** @param opened objects of the sample that were looked at so far */
+  /** @param opened number of sampled objects processed so far */
   readonly onProgress: (listed: number, opened: number) => void;
 }
 
-/** What recovery keys have opened alone. */
+/** What recovery keys alone could open. */
 export interface RecoveryRehearsal {
   /** Objects below the prefix, without helper objects. */
   readonly listed: number;
   readonly opened: readonly RehearsedObject[];
   /** Sampled objects that svc did not encrypt. */
   readonly unencrypted: number;
-  /** Sampled objects that were deleted before they were looked at. */
+  /** Sampled objects that were deleted before they could be read. */
   readonly gone: number;
   /** Sampled objects that the credentials may not read. */
   readonly denied: number;
   readonly faults: readonly RehearsalFault[];
-  /** What ended it before all of the sample was looked at. */
+  /** The error that ended the rehearsal early. */
   readonly endedBy: Error | undefined;
 }
 
-/** How much of a body was found authentic: all of it, its beginning and its end, or nothing beyond its keys. */
+/** Extent of a body that was authenticated: the whole, its beginning and end, or only its keys. */
 export type RehearsedDepth = 'whole' | 'ends' | 'keys';
 
 export interface RehearsedObject {
   readonly key: string;
   readonly format: EnvelopeFormat;
-  /** Of a multipart object. */
+  /** Number of parts of a multipart object. */
   readonly parts?: number;
   readonly depth: RehearsedDepth;
 }
 
-/** An object that does not open. */
+/** An object that could not be opened. */
 export interface RehearsalFault {
   readonly key: string;
-  /** Of the envelope or the store: a stable word. */
+  /** Stable code of the failure in the envelope or the store. */
   readonly reason: string;
   readonly message: string;
 }
@@ -52,13 +52,13 @@ export interface RehearsalFault {
 interface Listed {
   /** Stored bytes. */
   readonly stored: number;
-  /** A date in ISO 8601. */
+  /** ISO 8601. */
   readonly modified: string;
 }
 
 /**
- * A sample of a listing of any length, in which each object is as likely as each other. The oldest, the newest and the largest
- * are added: they tell of the time before recovery keys were set, of the proxies that write now, and of part lists.
+ * A uniform random sample of a listing of any length, plus the oldest, the newest and the largest object: these
+ * represent the time before recovery keys, the proxies that write now, and part lists.
  */
 export class RehearsalSample<T extends Listed> {
   readonly #size: number;
@@ -69,7 +69,7 @@ export class RehearsalSample<T extends Listed> {
   #newest: T | undefined;
   #largest: T | undefined;
 
-  /** @param random gives an integer from 0 on that is less than its argument, each with the same probability */
+  /** @param random returns a uniformly distributed integer from 0 to below its argument */
   constructor(size: number, random: (below: number) => number) {
     this.#size = size;
     this.#random = random;
@@ -91,7 +91,7 @@ export class RehearsalSample<T extends Listed> {
     return this.#seen;
   }
 
-  /** Each once. */
+  /** Without duplicates. */
   get entries(): readonly T[] {
     const apart = [this.#oldest, this.#newest, this.#largest].filter((one) => one !== undefined);
     return [...new Set([...this.#chosen, ...apart])];

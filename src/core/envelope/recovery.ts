@@ -10,14 +10,14 @@ import {
 } from './metadata.ts';
 
 /*
- * A key that the key server wraps may be sealed to recovery keys too, which are kept apart from it. The DEK of an object in one piece
- * and the seal key of a part list are sealed to each recipient; DEKs of parts are sealed under the seal key, so that 10,000 parts
- * take one blob a recipient.
+ * Keys that the key server wraps may also be sealed to recovery keys, which are kept apart from it. The DEK of an object
+ * in one piece, and the seal key of a part list, are sealed to each recipient; DEKs of parts are sealed under the seal
+ * key, so that 10,000 parts take one blob for each recipient.
  */
 
 const label = 'svc/recovery/1';
 
-/** Which key of which place it is: nothing opens it for another. */
+/** Binds a sealed key to its place and purpose, so that it does not open for another. */
 const infoOf = (mode: BindingMode, name: ObjectName, purpose: KeyPurpose): Buffer =>
   Buffer.from(`${label}\n${associatedData(mode, name, purpose) ?? unboundText(purpose)}`);
 
@@ -26,7 +26,7 @@ const unboundText = (purpose: KeyPurpose): string =>
 
 const separator = '.';
 
-/** As they stand in `x-amz-meta-svc-recovery`, one blob a recipient, base64url with `.` between. */
+/** Value of `x-amz-meta-svc-recovery`: one blob for each recipient, in base64url, separated by `.`. */
 export const sealForRecovery = (
   recipients: readonly KeyObject[],
   key: Uint8Array,
@@ -38,7 +38,10 @@ export const sealForRecovery = (
     .map((recipient) => hpkeSeal(recipient, infoOf(mode, name, purpose), key).toString('base64url'))
     .join(separator);
 
-/** @returns the key, which the caller zeroes; undefined where none of the blobs is for one of the identities, or not for this place */
+/**
+ * @returns the key, which the caller zeroes; undefined if no blob is for one of the identities, or it was sealed for
+ *   another place
+ */
 export function openRecovery(
   identities: readonly KeyObject[],
   text: string,
@@ -55,10 +58,10 @@ export function openRecovery(
   return undefined;
 }
 
-/** Recipients that it is sealed to. */
+/** Number of recipients that a value is sealed to. */
 export const recipientsOf = (text: string): number => text.split(separator).length;
 
-/** What the header takes of the user metadata, with its name. */
+/** Bytes of user metadata that the header takes, including its name. */
 export const recoverySize = (recipients: number): number =>
   recipients === 0 ? 0 : 'svc-recovery'.length + recipients * (recoveryBlobLength + 1) - 1;
 
@@ -66,7 +69,7 @@ const partLabel = 'svc/recovery-part/1';
 const partAssociated = (upload: string, number: number): Buffer =>
   Buffer.from(`${partLabel}\n${upload} ${number}\n`);
 
-/** The DEK of a part under the seal key: base64url of `nonce || ciphertext || tag`. */
+/** Seals a part's DEK under the seal key: base64url of `nonce || ciphertext || tag`. */
 export function sealPartForRecovery(
   sealKey: Uint8Array,
   upload: string,
@@ -80,7 +83,7 @@ export function sealPartForRecovery(
   return text;
 }
 
-/** @returns the DEK, which the caller zeroes; undefined for what was not sealed under this key for this part */
+/** @returns the DEK, which the caller zeroes; undefined unless it was sealed under this key for this part */
 export function openPartRecovery(
   sealKey: Uint8Array,
   upload: string,

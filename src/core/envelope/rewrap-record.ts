@@ -4,14 +4,14 @@ import { isWrappedKey } from './manifest.ts';
 import type { KeyPurpose, ObjectName } from './metadata.ts';
 
 /**
- * The keys of a stored object as another version of the transit key, or another transit key, has wrapped them. It stands beside
- * the object, because neither a version nor an object that cannot be copied takes other metadata. What the keys are bound to
- * does not change.
+ * The keys of a stored object, wrapped by another version of the transit key or by another transit key. They are kept
+ * beside the object, because old versions, and objects that cannot be copied, cannot get new metadata. The binding of
+ * the keys does not change.
  */
 export interface RewrapRecord extends ObjectName {
-  /** The transit key that has wrapped them. */
+  /** The transit key that wraps them. */
   readonly keyName: string;
-  /** By `slotOf` their purpose. */
+  /** Wrapped keys by the slot of their purpose, see `slotOf`. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ export const slotOf = (purpose: KeyPurpose): string =>
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** All keys of an upload have one record; an object in one piece has one for each time that its key was wrapped. */
+/** All keys of an upload share one record; an object in one piece has one for each wrapping of its key. */
 export const recordId = (purpose: KeyPurpose, wrapped: string): string =>
   purpose.kind === 'object' ? sha256(wrapped) : purpose.upload;
 
@@ -32,7 +32,7 @@ export const rewrapRecordKey = (reserved: string, { bucket, key }: ObjectName, i
 export const rewrapRecordText = ({ bucket, key, keyName, keys }: RewrapRecord): string =>
   JSON.stringify({ v: 1, bucket, key, keyName, keys });
 
-/** One for each part, and one for the seal key. */
+/** One for each part, plus the seal key. */
 const mostKeys = 10_001;
 
 /** @throws EnvelopeError `malformed-metadata` */
@@ -49,7 +49,7 @@ export function parseRewrapRecord(text: string): RewrapRecord {
   return { bucket, key, keyName, keys: { __proto__: null, ...keys } } as unknown as RewrapRecord;
 }
 
-/** @throws EnvelopeError `record-forged` for the record of another object */
+/** @throws EnvelopeError `record-forged` for another object's record */
 export function rewrapRecordOf(text: string, name: ObjectName): RewrapRecord {
   const record = parseRewrapRecord(text);
   if (record.bucket === name.bucket && record.key === name.key) return record;

@@ -8,7 +8,7 @@ import {
 } from '../s3/checksum.ts';
 import { derivedKey, EnvelopeError, openText, sealText } from './cipher.ts';
 
-/** The body that checksums are of: under one DEK there is one. */
+/** Identifies the body of the checksums; each DEK encrypts a single body. */
 export interface SummedBody {
   /** Base64. */
   readonly nonce: string;
@@ -17,10 +17,10 @@ export interface SummedBody {
 }
 
 /**
- * Checksums of a plaintext say something about it, so they are kept encrypted, under the DEK of their body and with a
- * nonce of their own. The associated data keep them apart from bodies, and bind them to this one.
- * @returns base64url of `nonce || ciphertext || tag`; the plaintext is a byte with the number of the algorithm, then the
- *   digest, for each
+ * Seals checksums, which reveal something about the plaintext, under the DEK of their body and with their own nonce.
+ * The associated data distinguish them from bodies and bind them to this one.
+ * @returns base64url of `nonce || ciphertext || tag`; for each checksum the plaintext has a byte with the algorithm's
+ *   number, followed by the digest
  */
 export function sealChecksums(dek: Uint8Array, body: SummedBody, checksums: Checksums): string {
   const entries = numbers.flatMap(([number, algorithm]) => {
@@ -30,12 +30,12 @@ export function sealChecksums(dek: Uint8Array, body: SummedBody, checksums: Chec
   return sealText(dek, ofBody(body), Buffer.concat(entries));
 }
 
-/** @throws EnvelopeError `record-forged` for what was not sealed under this DEK for this body */
+/** @throws EnvelopeError `record-forged` unless it was sealed under this DEK for this body */
 export function openChecksums(dek: Uint8Array, body: SummedBody, sealed: string): Checksums {
   return readEntries(openText(dek, ofBody(body), sealed, 'the text of the checksums of a part'));
 }
 
-/** Up to the first that a later version has added. */
+/** Stops at the first algorithm that this version does not know. */
 function readEntries(plain: Buffer): Checksums {
   const checksums = new Map<ChecksumAlgorithm, Buffer>();
   for (let at = 0; at < plain.length; ) {
@@ -51,12 +51,12 @@ function readEntries(plain: Buffer): Checksums {
 const ofBody = ({ nonce, size }: SummedBody): string => `svc-checksums/1\n${size} ${nonce}\n`;
 
 /**
- * The checksum of a whole object says something about its plaintext, so it is kept encrypted: under the DEK of an object in one
- * piece, under the seal key of one in parts, and with a nonce of its own.
- * @param key from which a key for this purpose alone is derived, by HKDF-Expand with SHA-256
- * @param of what binds it: the plaintext's size in bytes, or the HMAC of the part list
- * @returns base64url of `nonce || ciphertext || tag`; the plaintext is a byte with the number of the algorithm, its high bit set for
- *   a composite one, then the digest
+ * Seals the checksum of a whole object, which reveals something about the plaintext: under the DEK of a single body or
+ * under the seal key of an upload, and with its own nonce.
+ * @param key derives a key for this purpose alone, by HKDF-Expand with SHA-256
+ * @param of binds the checksum: the plaintext's size in bytes, or the HMAC of the part list
+ * @returns base64url of `nonce || ciphertext || tag`; the plaintext is a byte with the algorithm's number, its high bit
+ *   set for a composite checksum, followed by the digest
  */
 export function sealWholeChecksum(
   key: Uint8Array,
@@ -73,9 +73,9 @@ export function sealWholeChecksum(
 }
 
 /**
- * @param parts of the object: a composite checksum ends in their number
- * @returns undefined for an algorithm that a later version has added
- * @throws EnvelopeError `record-forged` for what was not sealed under this key for this object
+ * @param parts number of parts, which a composite checksum ends in
+ * @returns undefined for an algorithm that this version does not know
+ * @throws EnvelopeError `record-forged` unless it was sealed under this key for this object
  */
 export function openWholeChecksum(
   key: Uint8Array,
@@ -97,23 +97,23 @@ export function openWholeChecksum(
   return toldChecksum({ algorithm, type }, digest, parts);
 }
 
-/** What the metadata of an object say of its checksum. */
+/** An object's checksum as its metadata describe it. */
 export interface EnvelopeChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type: ChecksumType;
-  /** Of an object in one piece. That of one in parts stands in its part list. */
+  /** Only for an object in one piece; for one in parts the sealed checksum is in its part list. */
   readonly sealed?: string;
 }
 
 const words: Readonly<Record<ChecksumType, string>> = { FULL_OBJECT: 'full', COMPOSITE: 'composite' };
 
-/** `<algorithm>.<full or composite>[.<sealed>]`. In the clear is what listings show without a key. */
+/** `<algorithm>.<full or composite>[.<sealed>]`. Only what listings show without a key is in the clear. */
 export const serializeChecksum = ({ algorithm, type, sealed }: EnvelopeChecksum): string =>
   `${algorithm}.${words[type]}${sealed === undefined ? '' : `.${sealed}`}`;
 
 const pattern = /^([a-z0-9]{1,20})\.(full|composite)(?:\.([A-Za-z0-9_-]{1,200}))?$/;
 
-/** @returns undefined for what has another form; an algorithm that a later version has added is none that is known. */
+/** @returns undefined for another form, `unknown` for an algorithm that this version does not know */
 export function readChecksum(text: string): EnvelopeChecksum | 'unknown' | undefined {
   const [, algorithm = '', word, sealed] = pattern.exec(text) ?? [];
   if (word === undefined) return undefined;
@@ -122,10 +122,10 @@ export function readChecksum(text: string): EnvelopeChecksum | 'unknown' | undef
   return { algorithm: algorithm as ChecksumAlgorithm, type, ...(sealed !== undefined && { sealed }) };
 }
 
-/** The checksums of all parts of an object, of one algorithm. */
+/** The checksums of all parts of an object, by one algorithm. */
 export interface PartChecksums {
   readonly algorithm: ChecksumAlgorithm;
-  /** One after the other, in the order of the part list. */
+  /** Concatenated in the order of the part list. */
   readonly digests: Buffer;
 }
 
@@ -135,9 +135,10 @@ export function partChecksum({ algorithm, digests }: PartChecksums, index: numbe
 }
 
 /**
- * Under a key derived from the seal key, as the checksum of the whole is, and bound to the list.
+ * Seals the part checksums under a key derived from the seal key, bound to the list.
  * @param mac the HMAC of the part list
- * @returns base64url of `nonce || ciphertext || tag`; the plaintext is a byte with the number of the algorithm, then the digests
+ * @returns base64url of `nonce || ciphertext || tag`; the plaintext is a byte with the algorithm's number, followed by
+ *   the digests
  */
 export const sealPartChecksums = (
   sealKey: Uint8Array,
@@ -151,9 +152,9 @@ export const sealPartChecksums = (
   );
 
 /**
- * @param parts number of entries of the list
- * @returns undefined for an algorithm that a later version has added
- * @throws EnvelopeError `record-forged` for what was not sealed under this key for this list
+ * @param parts number of entries in the list
+ * @returns undefined for an algorithm that this version does not know
+ * @throws EnvelopeError `record-forged` unless it was sealed under this key for this list
  */
 export function openPartChecksums(
   sealKey: Uint8Array,
@@ -175,10 +176,10 @@ export function openPartChecksums(
 }
 
 /**
- * The MD5 of a plaintext as a caller names it, in the caller's spelling. Of an upload in parts it is known before them, so that
- * nothing of the object but its key can bind it.
- * @param key the DEK of an object in one piece, the seal key of one in parts
- * @param text a header's value: a byte a character
+ * Seals the MD5 of a plaintext as the caller spelled it. For an upload in parts it is known before the parts, so only
+ * the object's key can bind it.
+ * @param key the DEK of a single body, or the seal key of an upload
+ * @param text a header value, one byte a character
  * @returns base64url of `nonce || ciphertext || tag`
  */
 export const sealMd5 = (key: Uint8Array, text: string): string =>
@@ -193,7 +194,7 @@ export const openMd5 = (key: Uint8Array, sealed: string): string =>
     'the MD5 kept with the object',
   ).toString('latin1');
 
-/** What the keys and the associated data of each kind begin with. */
+/** Prefixes of derivation info and associated data, by kind. */
 const purposes = {
   whole: 'svc/whole-checksum/1',
   parts: 'svc/part-checksums/1',
@@ -202,10 +203,10 @@ const purposes = {
 
 const boundTo = (purpose: string, of: string): string => `${purpose}\n${of}\n`;
 
-/** Set in the number of an algorithm: the checksum is one over those of the parts. */
+/** Flag in an algorithm's number: the checksum is over those of the parts. */
 const composite = 0x80;
 
-/** Numbers of the stored form. */
+/** Numbers in stored forms. */
 const numbers: readonly (readonly [number, ChecksumAlgorithm])[] = [
   [1, 'crc32'],
   [2, 'crc32c'],
@@ -219,10 +220,9 @@ const numbers: readonly (readonly [number, ChecksumAlgorithm])[] = [
   [10, 'xxhash128'],
 ];
 
-/** The number of an algorithm in stored forms. */
 export const numberOf = (algorithm: ChecksumAlgorithm): number =>
   numbers.find(([, known]) => known === algorithm)?.[0] ?? 0;
 
-/** @returns undefined for one that a later version has added */
+/** @returns undefined for an algorithm that this version does not know */
 export const ofNumber = (number: number | undefined): ChecksumAlgorithm | undefined =>
   numbers.find(([known]) => known === number)?.[1];

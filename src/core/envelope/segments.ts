@@ -11,40 +11,40 @@ import {
 import type { BodyPlace } from './copied-body.ts';
 
 /*
- * Bodies of format 2 (ADR 15): segments of 64 KiB, each of them AES-256-GCM with a tag of its own, under a key that is
- * derived from the DEK and a salt of the body. The last segment is marked as such in its nonce.
+ * Bodies of format 2 (ADR 15): segments of 64 KiB, each AES-256-GCM with its own tag, under a key derived from the DEK
+ * and the body's salt. The last segment is marked in its nonce.
  */
 
-/** Plaintext bytes of each segment but the last. */
+/** Plaintext bytes of each segment except the last. */
 export const segmentBytes = 64 * 1024;
 export const storedSegmentBytes: number = segmentBytes + tagBytes;
 
-/** @returns stored size in bytes of a plaintext of `size` bytes: an empty one has no segment. */
+/** @returns stored bytes for a plaintext of `size` bytes; an empty one has no segment */
 export const segmentedSize = (size: number): number => size + tagBytes * segmentsOf(size);
 
 const segmentsOf = (size: number): number => Math.ceil(size / segmentBytes);
 
-/** @returns plaintext size of a stored body, or undefined where none has that length. */
+/** @returns plaintext bytes of a stored body; undefined if no body has this length */
 export function plaintextOfSegments(stored: number): number | undefined {
   const segments = Math.ceil(stored / storedSegmentBytes);
   const size = stored - segments * tagBytes;
   return segmentedSize(size) === stored ? size : undefined;
 }
 
-/** The store takes at most 5 GiB in one PUT or part, the tags included. */
+/** Stores accept at most 5 GiB in one PUT or part, including the tags. */
 export const maxSegmentedPlaintext: number = plaintextOfSegments(maxStoredBytes) as number;
 
-/** Where segments lie; `end` is exclusive. */
+/** Range of segments; `end` is exclusive. */
 export interface SegmentSpan {
-  /** The segments by index. */
+  /** Segment indexes. */
   readonly first: number;
   readonly end: number;
-  /** Bytes of the stored body. */
+  /** Byte offsets in the stored body. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The segments that cover `take` bytes from plaintext byte `skip` on, of a body of `size` bytes; none for nothing. */
+/** The segments that cover `take` plaintext bytes from byte `skip` in a body of `size` bytes; empty if `take` is 0. */
 export function coveringSegments(size: number, skip: number, take: number): SegmentSpan {
   const first = Math.floor(skip / segmentBytes);
   const end = take === 0 ? first : segmentsOf(skip + take);
@@ -56,7 +56,7 @@ export function coveringSegments(size: number, skip: number, take: number): Segm
   };
 }
 
-/** The key of a body; of one that was copied, also where its segments stood. */
+/** The key of a body; for a copied body, also the place of its segments. */
 type SegmentKeys = Pick<BodyKeys, 'key' | 'part'> & Partial<BodyPlace>;
 
 /** Encrypts and decrypts the segments of one body, in any order. */
@@ -67,7 +67,7 @@ export class Segments {
   readonly #nonce = Buffer.alloc(nonceBytes);
   readonly #associated = Buffer.from('svc/2\n\0\0\0\0\0\0\0\0\0\0', 'latin1');
 
-  /** @param key which the caller zeroes when it is done */
+  /** @param key zeroed by the caller after use */
   constructor({ key, part, first = 0, ends = true }: SegmentKeys) {
     this.#key = key;
     this.#first = first;
@@ -86,7 +86,7 @@ export class Segments {
     return openUnder(this.#key, this.#nonce, stored, this.#associated);
   }
 
-  /** Ciphers copy both. */
+  /** Ciphers copy nonce and associated data, so both buffers are reused. */
   #place(index: number, last: boolean): void {
     this.#nonce.writeUInt32BE(this.#first + index, nonceBytes - 5);
     this.#nonce[nonceBytes - 1] = last && this.#ends ? 1 : 0;
@@ -94,14 +94,14 @@ export class Segments {
   }
 }
 
-/** The stored body of a plaintext that is here as a whole. */
+/** Encrypts a plaintext that is in memory as a whole. */
 export function sealSegments(keys: SegmentKeys, plaintext: Buffer): Buffer {
   const encryption = new SegmentedEncryption(keys, plaintext.length);
   return Buffer.concat([...encryption.pieces(plaintext), encryption.finish()]);
 }
 
 /**
- * The plaintext of a stored body that is here as a whole.
+ * Decrypts a stored body that is in memory as a whole.
  * @throws EnvelopeError `authentication-failed`, `wrong-size`
  */
 export function openSegments(keys: SegmentKeys, stored: Buffer): Buffer {
@@ -112,8 +112,8 @@ export function openSegments(keys: SegmentKeys, stored: Buffer): Buffer {
 }
 
 /**
- * Plaintexts, one by one, of segments that lie side by side and are here as a whole.
- * @param size plaintext bytes of the body that they are of
+ * Decrypts adjacent segments that are in memory as a whole, one by one.
+ * @param size plaintext bytes of their body
  * @throws EnvelopeError `authentication-failed`
  */
 export function* openSpan(
@@ -130,20 +130,20 @@ export function* openSpan(
   }
 }
 
-/** Encrypts a body of known size while it comes. */
+/** Encrypts a body of known size while it arrives. */
 export class SegmentedEncryption {
   readonly #segments: Segments;
   readonly #size: number;
   #current: Encryption | undefined;
   #done = 0;
 
-  /** @param size of the plaintext in bytes */
+  /** @param size plaintext bytes */
   constructor(keys: SegmentKeys, size: number) {
     this.#segments = new Segments(keys);
     this.#size = size;
   }
 
-  /** The ciphertext, and the tags of segments that end within. @throws RangeError for more than was announced */
+  /** The ciphertext, with the tags of segments that end within. @throws RangeError for more plaintext than announced */
   *pieces(plaintext: Buffer): Generator<Buffer, void> {
     if (this.#done + plaintext.length > this.#size) throw new RangeError('more plaintext than was announced');
     for (let at = 0; at < plaintext.length; ) {
@@ -157,13 +157,13 @@ export class SegmentedEncryption {
     }
   }
 
-  /** The last tag; nothing for an empty body. @throws RangeError for less than was announced */
+  /** The last tag; empty for an empty body. @throws RangeError for less plaintext than announced */
   finish(): Buffer {
     if (this.#done !== this.#size) throw new RangeError('less plaintext than was announced');
     return this.#current === undefined ? Buffer.alloc(0) : this.#end();
   }
 
-  /** Zeroes what a cipher knows of the key. Harmless after `finish`. */
+  /** Zeroes a cipher's key material. Harmless after `finish`. */
   discard(): void {
     this.#current?.discard();
     this.#current = undefined;
@@ -181,7 +181,10 @@ export class SegmentedEncryption {
   }
 }
 
-/** The same where only the end tells which segment is the last: each stays here until the next begins. */
+/**
+ * Encrypts a body of unknown size. Each segment is held back until the next begins, since only the end tells which is
+ * the last.
+ */
 export class UnsizedEncryption {
   readonly #segments: Segments;
   readonly #held = Buffer.allocUnsafeSlow(segmentBytes);
