@@ -3,9 +3,9 @@
  * Usage errors of oclif commands end with 2.
  */
 export const exitStatus = {
-  /** It failed, in a way that has no status of its own. */
+  /** A failure without a status of its own. */
   failure: 1,
-  /** A wrong command line of a command that parses its own, as the wrapper does. */
+  /** Wrong command line of a command that parses its own, such as the wrapper. */
   usage: 64,
   /** A server or the node agent is unavailable. */
   unavailable: 69,
@@ -15,12 +15,12 @@ export const exitStatus = {
   system: 71,
   /** Permission denied, by a server or by the node agent. */
   denied: 77,
-  /** The configuration is wrong; every error is listed at once. */
+  /** Invalid configuration; every error is listed at once. */
   config: 78,
 } as const;
 
 export interface SvcErrorOptions {
-  /** What the reader does next, as a sentence. */
+  /** What the reader should do next, as a sentence. */
   nextStep: string;
   exitStatus?: number;
   /** Several findings reported together, one a line. */
@@ -49,13 +49,13 @@ export class SvcError extends Error {
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
-/** As `messageOf`, with the details that it lists, on one line. */
+/** `messageOf` with the listed details, on one line. */
 export function fullMessageOf(thrown: unknown): string {
   const details = thrown instanceof SvcError ? thrown.details : [];
   return [messageOf(thrown), ...details].join('; ');
 }
 
-/** Node's codes for a rejected certificate; a retry does not help. */
+/** Node's codes for a rejected certificate, where a retry does not help. */
 const codes: ReadonlySet<unknown> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',

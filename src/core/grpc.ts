@@ -21,12 +21,12 @@ const names = [
 
 export type GrpcStatus = (typeof names)[number];
 
-/** The status of a `grpc-status` field; UNKNOWN for a number that gRPC does not have. */
+/** The status of a `grpc-status` field; UNKNOWN for a number that gRPC does not define. */
 export function statusOfNumber(text: string): GrpcStatus {
   return (/^\d{1,2}$/.test(text) ? names[Number(text)] : undefined) ?? 'UNKNOWN';
 }
 
-/** What gRPC makes of an HTTP status other than 200. */
+/** Maps an HTTP status other than 200 as gRPC specifies. */
 export function statusOfHttp(status: number): GrpcStatus {
   if (status === 400) return 'INTERNAL';
   if (status === 401) return 'UNAUTHENTICATED';
@@ -35,7 +35,7 @@ export function statusOfHttp(status: number): GrpcStatus {
   return [429, 502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'UNKNOWN';
 }
 
-/** What gRPC makes of the HTTP/2 error code with which a stream was reset. */
+/** Maps the HTTP/2 error code of a stream reset as gRPC specifies. */
 export function statusOfReset(code: number): GrpcStatus {
   if (code === 7) return 'UNAVAILABLE';
   if (code === 8) return 'CANCELLED';
@@ -43,7 +43,7 @@ export function statusOfReset(code: number): GrpcStatus {
   return code === 12 ? 'PERMISSION_DENIED' : 'INTERNAL';
 }
 
-/** Longest text of a server that is passed on, in characters. */
+/** Maximum characters of a server's message that are passed on. */
 const MESSAGE_LIMIT = 500;
 
 /** The text of a `grpc-message` field, percent-decoded, on one line and cut to 500 characters. */
@@ -63,7 +63,7 @@ function decoded(field: string): string {
 
 const HEADER = 5;
 
-/** A message as it goes over the wire: not compressed, its length in four bytes before it. */
+/** Frames an uncompressed message: its length in four bytes, then the message. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(HEADER + message.length);
   new DataView(framed.buffer).setUint32(1, message.length);
@@ -71,7 +71,7 @@ export function frame(message: Uint8Array): Uint8Array {
   return framed;
 }
 
-/** The message of a body that is exactly one frame; undefined when it is anything else, or compressed. */
+/** The message of a body that is exactly one uncompressed frame; undefined for anything else. */
 export function singleFrame(body: Uint8Array): Uint8Array | undefined {
   if (body.length < HEADER || body[0] !== 0) return undefined;
   const length = new DataView(body.buffer, body.byteOffset).getUint32(1);
@@ -79,9 +79,8 @@ export function singleFrame(body: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * The socket's path, as connect(2) takes it, of a gRPC address: `unix:path`, `unix:///absolute/path` or
- * `unix-abstract:name` (a name without a file; the path then begins with NUL).
- * Undefined for anything else.
+ * Path for connect(2) of a gRPC address: `unix:path`, `unix:///absolute/path` or `unix-abstract:name` (a name without a
+ * file; the path then begins with NUL). Undefined for anything else.
  */
 export function unixSocketPath(address: string): string | undefined {
   const abstract = after(address, 'unix-abstract:');
@@ -96,7 +95,7 @@ function after(text: string, prefix: string): string | undefined {
   return text.startsWith(prefix) ? text.slice(prefix.length) : undefined;
 }
 
-/** How a message names the socket: its path, or `@name` in the abstract namespace. */
+/** The socket's name in messages: its path, or `@name` in the abstract namespace. */
 export function socketName(path: string): string {
   return path.replace(/^\0/, '@');
 }

@@ -4,7 +4,7 @@ const maxSizeDigits = 8;
 
 export interface BodyBounds {
   readonly maxBody: number;
-  /** For what is neither head nor body: extensions and trailers. */
+  /** Bound on chunk extensions and trailers. */
   readonly maxHead: number;
 }
 
@@ -21,19 +21,19 @@ type State =
   | 'last-end'
   | 'done';
 
-/** Decodes a chunked body, wherever its bytes are split. Extensions and trailers are ignored. */
+/** Decodes a chunked body, split at any byte. Extensions and trailers are ignored. */
 export class ChunkedBody {
   readonly #take: (bytes: Uint8Array) => void;
   readonly #bounds: BodyBounds;
   #state: State = 'size';
   #digits = 0;
-  /** Bytes of this chunk still to come. */
+  /** Remaining bytes of this chunk. */
   #size = 0;
   #passedOver = 0;
   /** Bytes of data delivered so far. */
   #taken = 0;
 
-  /** @param take is given the data, piece by piece, as views of what is pushed */
+  /** @param take receives the data piece by piece, as views of the pushed bytes */
   constructor(take: (bytes: Uint8Array) => void, bounds: BodyBounds) {
     this.#take = take;
     this.#bounds = bounds;
@@ -43,7 +43,7 @@ export class ChunkedBody {
     return this.#state === 'done';
   }
 
-  /** @returns how many of the bytes belonged to the body: fewer than all only when it is done */
+  /** @returns number of bytes that belonged to the body; fewer than pushed only once it is complete */
   push(bytes: Uint8Array): number {
     let at = 0;
     while (at < bytes.length && !this.done) {
@@ -121,18 +121,18 @@ function expect(byte: number, wanted: number, next: State): State {
   return next;
 }
 
-/** Memory that grows at its end and that its owner can clear: the caller decides where secrets may lie. */
+/** Growable memory that its owner can clear, so that the caller decides where secrets are kept. */
 export interface ByteSink {
-  /** What was appended, in place; appending more may move it. */
+  /** The appended bytes, in place; appending more may move them. */
   readonly bytes: Uint8Array;
   append(bytes: Uint8Array): void;
-  /** Makes room for so many bytes in all, so that it need not grow in steps. */
+  /** Makes room for this many bytes in total, to avoid growing in steps. */
   reserve(length: number): void;
-  /** Zeroes what was appended and begins anew. */
+  /** Zeroes the appended bytes and starts over. */
   clear(): void;
 }
 
-/** Bytes that are not a valid HTTP/1.1 message. The text never quotes them. */
+/** Not a valid HTTP/1.1 message. The text never quotes the bytes. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
 }

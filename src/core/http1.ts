@@ -2,26 +2,26 @@ import { type BodyBounds, type ByteSink, ChunkedBody, HttpError, tooLarge } from
 
 /** Receives the parts of a response in order. */
 export interface ResponseEvents {
-  /** The final response's head. Interim (1xx) responses come before it. */
+  /** The final response's head; interim (1xx) responses precede it. */
   head(head: ResponseHead): void;
   interim?(status: number): void;
-  /** A piece of the body: a view of what was pushed. */
+  /** A piece of the body: a view of the pushed bytes. */
   data(bytes: Uint8Array): void;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Parses one response, wherever its bytes are split. Keeps nothing of the body. */
+/** Parses one response, split at any byte. Keeps nothing of the body. */
 export class ResponseParser {
   readonly #events: ResponseEvents;
   readonly #bounds: BodyBounds;
   readonly #rules: HeadRules;
   #head: ResponseHead | undefined;
-  /** Of an incomplete head. */
+  /** Bytes of an incomplete head. */
   #gathered: Buffer | undefined;
   #headBytes = 0;
   #chunks: ChunkedBody | undefined;
-  /** Bytes of the body still to come, or seen so far where only the end of the connection ends it. */
+  /** Remaining bytes of the body, or bytes seen so far if only the end of the connection ends it. */
   #left = 0;
   #done = false;
 
@@ -31,7 +31,7 @@ export class ResponseParser {
     this.#rules = rules;
   }
 
-  /** Undefined until the final response's head is there. */
+  /** Undefined until the final response's head has been parsed. */
   get head(): ResponseHead | undefined {
     return this.#head;
   }
@@ -41,7 +41,7 @@ export class ResponseParser {
   }
 
   /**
-   * @returns how many of the bytes belonged to the response: fewer than all only when it is done
+   * @returns number of bytes that belonged to the response; fewer than pushed only once it is complete
    * @throws HttpError
    */
   push(bytes: Uint8Array): number {
@@ -54,8 +54,8 @@ export class ResponseParser {
   }
 
   /**
-   * To be called when the connection has ended.
-   * @throws HttpError where the response is not complete
+   * Call it when the connection has ended.
+   * @throws HttpError for an incomplete response
    */
   end(): void {
     if (this.#head?.framing.kind === 'until-close') this.#done = true;
@@ -121,7 +121,7 @@ export class ResponseParser {
 const view = (bytes: Uint8Array): Buffer =>
   bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** Reads one response whose body is gathered in the sink and nowhere else. Interim (1xx) responses are passed over. */
+/** Reads one response, gathering the body in the sink and nowhere else. Interim (1xx) responses are skipped. */
 export class ResponseReader extends ResponseParser {
   constructor(sink: ByteSink, bounds: BodyBounds) {
     super(
@@ -143,26 +143,26 @@ type BodyFraming =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
-/** Values by name in lower case, each character a byte. Repeated headers are joined by `, `, as a list is. */
+/** Values by lower-case name, each character a byte. Repeated headers are joined by `, `, like a list. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 export interface ResponseHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly framing: BodyFraming;
-  /** Whether the connection can be reused afterwards. */
+  /** Whether the connection can be reused. */
   readonly keepAlive: boolean;
 }
 
 export interface HeadRules {
-  /** The request was a HEAD: no body follows, whatever the head announces. */
+  /** The request was a HEAD, so no body follows, whatever the head announces. */
   readonly bodyless?: boolean;
-  /** Whether a body may have a content coding, which is then the caller's to undo. */
+  /** Whether the body may have a content coding, which the caller then decodes. */
   readonly codings?: boolean;
 }
 
 /**
- * Reads status line and headers, without the empty line at their end. `text` has a character for each byte.
+ * Parses status line and headers, without the empty line at their end. Each character of `text` is a byte.
  * @throws HttpError for anything ambiguous
  */
 function parseResponseHead(text: string, rules: HeadRules = {}): ResponseHead {
@@ -204,7 +204,7 @@ function parseHeaders(text: string, from: number): ResponseHeaders {
   return headers;
 }
 
-/** Servers repeat their names with each answer. */
+/** Servers repeat header names in every response, so their strings are reused. */
 const known = new Map<string, string>();
 const mostKnown = 256;
 
@@ -217,7 +217,7 @@ function lowerName(name: string): string {
   return made;
 }
 
-/** Without blanks and tabs around it, and nothing else. */
+/** Strips only blanks and tabs. */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -247,7 +247,7 @@ function framingOf(status: number, headers: ResponseHeaders, rules: HeadRules): 
   return length === undefined ? { kind: 'until-close' } : { kind: 'length', length };
 }
 
-/** One number. A list is rejected even if its items are equal: RFC 9112 leaves that to the reader. */
+/** A single number. A list is rejected even if its items are equal: RFC 9112 leaves that to the reader. */
 function lengthFrom(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw new HttpError('the answer has no usable length');
@@ -258,15 +258,15 @@ export interface RequestHead {
   readonly method: string;
   /** Path and query, encoded. */
   readonly path: string;
-  /** With the port where it is not the default. */
+  /** With the port unless it is the default. */
   readonly host: string;
-  /** A value in bytes is copied and never becomes a string. */
+  /** A value given as bytes is copied and never becomes a string. */
   readonly headers: readonly (readonly [name: string, value: string | Uint8Array])[];
 }
 
 /**
- * Appends one request to the sink. The parts of the body are copied.
- * @throws HttpError where a part would break out of its line
+ * Appends one request to the sink, copying the parts of the body.
+ * @throws HttpError for a part that would break out of its line
  */
 export function writeRequest(
   head: RequestHead,

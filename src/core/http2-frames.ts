@@ -1,4 +1,4 @@
-/** Frame types of RFC 9113 that a call has to do with. */
+/** Frame types of RFC 9113 that a single call needs. */
 export const frameType = {
   data: 0,
   headers: 1,
@@ -19,10 +19,10 @@ export interface Http2Frame {
   readonly payload: Uint8Array;
 }
 
-/** What a client sends first. */
+/** The first bytes that a client sends. */
 export const clientPreface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** Peers may not send longer ones unless permitted. */
+/** Maximum payload unless the peer permits longer frames. */
 export const longestFrame = 16_384;
 const headerLength = 9;
 
@@ -36,7 +36,7 @@ export function writeFrame(type: number, flags: number, stream: number, payload:
   return frame;
 }
 
-/** Reads frames from a stream of bytes that arrives in pieces. */
+/** Reads frames from a byte stream split at any point. */
 export class FrameReader {
   #pending: Buffer = Buffer.alloc(0);
 
@@ -60,7 +60,7 @@ export class FrameReader {
   }
 }
 
-/** What a DATA or HEADERS frame carries, without padding and priority. @throws Http2Error */
+/** Payload of a DATA or HEADERS frame without padding and priority. @throws Http2Error */
 export function frameContent({ type, flags, payload }: Http2Frame): Uint8Array {
   const padding = flags & frameFlag.padded ? (payload[0] ?? 0) : 0;
   const before = (flags & frameFlag.padded ? 1 : 0) + priorityLength(type, flags);
@@ -72,7 +72,7 @@ function priorityLength(type: number, flags: number): number {
   return type === frameType.headers && flags & frameFlag.priority ? 5 : 0;
 }
 
-/** Bytes that are not HTTP/2, or more of it than a single call needs. The text never quotes them. */
+/** Not HTTP/2, or a feature of it that a single call does not need. The text never quotes the bytes. */
 export class Http2Error extends Error {
   override readonly name = 'Http2Error';
 }

@@ -1,12 +1,12 @@
 import { Http2Error } from './http2-frames.ts';
 
 /**
- * Header fields as RFC 7541 compresses them, without a dynamic table: whoever uses this announces a table of size 0,
- * so that the other side refers to none.
+ * Header fields encoded as in RFC 7541, without a dynamic table: the user of this module must announce a table size of
+ * 0, so that the peer never refers to one.
  */
 export type HeaderField = readonly [name: string, value: string];
 
-/** Names in lower case; nothing is compressed or put into a table. */
+/** Names must be in lower case; nothing is compressed or indexed. */
 export function encodeHeaders(fields: readonly HeaderField[]): Uint8Array {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]));
 }
@@ -16,7 +16,7 @@ function text(value: string): Buffer {
   return Buffer.concat([integer(bytes.length), bytes]);
 }
 
-/** With a prefix of seven bits and none of the flags before it. */
+/** With a seven-bit prefix and no flags before it. */
 function integer(value: number): Buffer {
   if (value < 127) return Buffer.of(value);
   const encoded = [127];
@@ -25,7 +25,7 @@ function integer(value: number): Buffer {
   return Buffer.from([...encoded, rest]);
 }
 
-/** @throws Http2Error for a block that is cut, malformed or refers to a dynamic table */
+/** @throws Http2Error for a truncated or malformed block, or a reference to a dynamic table */
 export function decodeHeaders(block: Uint8Array): HeaderField[] {
   const reader = new Reader(block);
   const fields: HeaderField[] = [];
@@ -36,7 +36,7 @@ export function decodeHeaders(block: Uint8Array): HeaderField[] {
   return fields;
 }
 
-/** Nothing for an update of the table's size. */
+/** Undefined for a table size update. */
 function decodeField(reader: Reader, first: number): HeaderField | undefined {
   if (first & 0x80) return known(reader.integer(7));
   if ((first & 0xe0) === 0x20) {
@@ -101,8 +101,8 @@ class Reader {
 }
 
 /**
- * Lengths in bits of the codes of RFC 7541, appendix B, as digits to the base 36, by octet and for the end of string.
- * The codes follow from them: within a length they are consecutive, shorter ones come first.
+ * Code lengths in bits of RFC 7541, appendix B, as base-36 digits, by octet and for the end of string. They determine
+ * the codes: codes of one length are consecutive, and shorter ones come first.
  */
 const lengths = [
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca',
@@ -114,7 +114,7 @@ const lengths = [
 const endOfString = 256;
 
 interface Codes {
-  /** By length: the first code, how many there are, and where their symbols begin. */
+  /** By length: the first code, the number of codes, and the index of their first symbol. */
   readonly first: number[];
   readonly count: number[];
   readonly start: number[];
@@ -123,7 +123,7 @@ interface Codes {
 
 let codes: Codes | undefined;
 
-/** @throws Http2Error for a code that stands for the end, or padding that is none */
+/** @throws Http2Error for the end-of-string code or invalid padding */
 export function decodeHuffman(encoded: Uint8Array): Uint8Array {
   codes ??= canonicalCodes();
   const decoded: number[] = [];
@@ -167,7 +167,7 @@ function canonicalCodes(): Codes {
   return built;
 }
 
-/** The static table of RFC 7541, appendix A: a name a line, and its value where it has one. */
+/** Static table of RFC 7541, appendix A: one name a line, with its value if any. */
 const table = `
 :authority
 :method GET
@@ -233,7 +233,7 @@ www-authenticate`.split('\n');
 
 /**
  * @param index from 1
- * @returns undefined for an index that the table does not have
+ * @returns undefined for an index outside the table
  */
 export function staticField(index: number): readonly [name: string, value: string] | undefined {
   const line = index > 0 ? table[index] : undefined;

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Validates a whole JSON text in UTF-8 and locates its one value. No part of it becomes a string. @throws JsonError */
+/**
+ * Validates a whole JSON text in UTF-8 and locates its value. No part of the text becomes a string. @throws JsonError
+ */
 export function readDocument(bytes: Uint8Array): JsonValue {
   if (!isUtf8(bytes)) throw new JsonError(0, 'UTF-8');
   const root = scanValue(bytes, skipSpace(bytes, 0));
@@ -10,8 +12,8 @@ export function readDocument(bytes: Uint8Array): JsonValue {
 }
 
 /**
- * The members of the object that begins at `at`. Of members with the same name the last one counts, as for JSON.parse.
- * @throws JsonError where no object stands there
+ * The members of the object at `at`. If a name repeats, its last value counts, as with JSON.parse.
+ * @throws JsonError if there is no object
  */
 export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
   const members = new Map<string, JsonMember>();
@@ -24,8 +26,8 @@ export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
 }
 
 /**
- * The items of the array that begins at `at`.
- * @throws JsonError where no array stands there
+ * The items of the array at `at`.
+ * @throws JsonError if there is no array
  */
 export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
   const items: JsonValue[] = [];
@@ -40,14 +42,14 @@ export function readName(bytes: Uint8Array, start: number, end: number): string 
   return readText(name, 0, decodeString(bytes, start, end, name));
 }
 
-/** ASCII or UTF-8 that is no secret. */
+/** Decodes ASCII or UTF-8, which must not be a secret. */
 export const readText = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 
 /** Maximum nesting depth. */
 export const maxDepth = 100;
 
-/** Gets each member of an object: where its name stands, quotes included, and its value. */
+/** Called for each member of an object with the offsets of its name, including the quotes, and its value. */
 export type VisitMember = (nameStart: number, nameEnd: number, value: JsonValue) => void;
 
 function skipSpace(bytes: Uint8Array, at: number): number {
@@ -57,7 +59,7 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The value that begins at `at`, checked to its end.
+ * Scans and validates the value at `at`.
  * @throws JsonError
  */
 function scanValue(bytes: Uint8Array, at: number, depth = 0): JsonValue {
@@ -74,7 +76,7 @@ function scanValue(bytes: Uint8Array, at: number, depth = 0): JsonValue {
 
 const value = (kind: JsonKind, start: number, end: number): JsonValue => ({ kind, start, end });
 
-/** @returns the end of the object that begins at `at` */
+/** @returns the end of the object at `at` */
 function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?: VisitMember): number {
   return scanList(bytes, at, depth, char.closeBrace, (start) => {
     if (bytes[start] !== char.quote) throw new JsonError(start, 'a name');
@@ -87,7 +89,7 @@ function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?: Visit
   });
 }
 
-/** @returns the end of the array that begins at `at` */
+/** @returns the end of the array at `at` */
 const scanItems = (bytes: Uint8Array, at: number, depth: number, visit?: (item: JsonValue) => void): number =>
   scanList(bytes, at, depth, char.closeBracket, (start) => {
     const item = scanValue(bytes, start, depth + 1);
@@ -115,22 +117,22 @@ function scanList(
 
 type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** The position of a value: `end` is the first byte after it. The quotes of a string belong to it. */
+/** The position of a value: `end` is exclusive; a string includes its quotes. */
 export interface JsonValue {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
 }
 
-/** A member of an object; its name is no secret. */
+/** A member of an object; its name must not be a secret. */
 export interface JsonMember extends JsonValue {
   readonly name: string;
 }
 
-/** Invalid JSON. It says where, never what: the text may be a secret. */
+/** Invalid JSON. The message gives the position and never quotes the text, which may be a secret. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
-  /** Offset of the byte that does not fit. */
+  /** Offset of the offending byte. */
   readonly at: number;
 
   constructor(at: number, expected: string) {
@@ -139,7 +141,7 @@ export class JsonError extends Error {
   }
 }
 
-/** @returns the end of the string that begins at `at` with its quote */
+/** @returns the end of the string at `at`, which is its opening quote */
 export function scanString(bytes: Uint8Array, at: number): number {
   let next = at + 1;
   for (;;) {
@@ -162,7 +164,7 @@ function scanEscape(bytes: Uint8Array, at: number): number {
   return end;
 }
 
-/** @returns the end of the number that begins at `at` */
+/** @returns the end of the number at `at` */
 function scanNumber(bytes: Uint8Array, at: number): number {
   let next = bytes[at] === char.minus ? at + 1 : at;
   next = bytes[next] === char.zero ? next + 1 : scanDigits(bytes, next);
@@ -181,7 +183,7 @@ function scanDigits(bytes: Uint8Array, at: number): number {
   return next;
 }
 
-/** @returns the end of `word`, which must stand at `at` */
+/** @returns the end of `word`, which must be at `at` */
 function scanWord(bytes: Uint8Array, at: number, word: string): number {
   for (let index = 0; index < word.length; index++) {
     if (bytes[at + index] !== word.charCodeAt(index)) throw new JsonError(at + index, 'a value');
@@ -197,9 +199,9 @@ const simple = new Map<number, number>(
 );
 
 /**
- * Writes what a scanned string (quotes included in `start` and `end`) means into `into`, as UTF-8;
- * half a surrogate pair becomes U+FFFD. The text never grows, so `into` may be the same memory from `start` on.
- * @returns the count of bytes written, at most `end - start - 2`
+ * Decodes a scanned string (`start` and `end` include the quotes) into `into`, as UTF-8; an unpaired surrogate becomes
+ * U+FFFD. The text never grows, so `into` may be the same memory from `start` on.
+ * @returns bytes written, at most `end - start - 2`
  */
 export function decodeString(bytes: Uint8Array, start: number, end: number, into: Uint8Array): number {
   const last = end - 1;
@@ -228,7 +230,7 @@ function unescaped(bytes: Uint8Array, at: number): number {
   return meant;
 }
 
-/** Of the one or two `\u` sequences at `at`. */
+/** The code point of one or two `\u` sequences at `at`. */
 function codePoint(bytes: Uint8Array, at: number, last: number): number {
   const unit = codeUnit(bytes, at);
   if (unit < 0xd800 || unit > 0xdfff) return unit;
@@ -263,7 +265,7 @@ function writeUtf8(point: number, into: Uint8Array, at: number): number {
   return at + more + 1;
 }
 
-/** The characters that JSON's grammar names. */
+/** Characters of JSON's grammar. */
 export const char = {
   tab: 0x09,
   lineFeed: 0x0a,

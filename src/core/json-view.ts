@@ -12,19 +12,19 @@ import {
   scanString,
 } from './json-document.ts';
 
-/** A JSON text that is read in place, by paths of names. */
+/** A JSON text that is read in place, by paths of member names. */
 export class JsonView {
   readonly bytes: Uint8Array;
   readonly root: JsonValue;
   readonly #objects = new Map<number, readonly JsonMember[]>();
 
-  /** @throws JsonError unless the bytes are one whole JSON text in UTF-8 */
+  /** @throws JsonError unless the bytes are exactly one JSON text in UTF-8 */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.root = readDocument(bytes);
   }
 
-  /** What stands at the end of the path, or undefined where a name or an object is missing. */
+  /** The value at the end of the path; undefined if a member is missing or a value on the way is not an object. */
   at(...names: readonly string[]): JsonValue | undefined {
     let found: JsonValue | undefined = this.root;
     for (const name of names) {
@@ -34,7 +34,7 @@ export class JsonView {
     return found;
   }
 
-  /** @throws JsonError for what is no object */
+  /** @throws JsonError unless it is an object */
   members(object: JsonValue): readonly JsonMember[] {
     if (object.kind !== 'object') throw new JsonError(object.start, 'an object');
     const known = this.#objects.get(object.start);
@@ -44,18 +44,18 @@ export class JsonView {
     return members;
   }
 
-  /** @throws JsonError for what is no array */
+  /** @throws JsonError unless it is an array */
   items(array: JsonValue): readonly JsonValue[] {
     return readArray(this.bytes, array.start);
   }
 
-  /** A number that is no secret; undefined for another kind. */
+  /** A number that must not be a secret; undefined for another kind. */
   number(...names: readonly string[]): number | undefined {
     const value = this.at(...names);
     return value?.kind === 'number' ? Number(readText(this.bytes, value.start, value.end)) : undefined;
   }
 
-  /** A string that is no secret; undefined for another kind. */
+  /** A string that must not be a secret; undefined for another kind. */
   string(...names: readonly string[]): string | undefined {
     const value = this.at(...names);
     return value?.kind === 'string' ? readName(this.bytes, value.start, value.end) : undefined;
@@ -67,7 +67,7 @@ export class JsonView {
   }
 }
 
-/** Removes the white space between the tokens of a scanned value, in place. @returns the new end of the value */
+/** Removes white space between the tokens of a scanned value, in place. @returns the new end of the value */
 export function compact(bytes: Uint8Array, { start, end }: JsonValue): number {
   let to = start;
   let from = start;
@@ -82,7 +82,7 @@ export function compact(bytes: Uint8Array, { start, end }: JsonValue): number {
   return to;
 }
 
-/** Printable ASCII, the whole of what a token may be made of, with what JSON wants escaped; without the quotes. */
+/** Escapes printable ASCII, which is all that a token may contain, for a JSON string without its quotes. */
 export function* escapedRuns(bytes: Uint8Array): Generator<Uint8Array> {
   let start = 0;
   for (let at = 0; at < bytes.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * One field on the wire, or nothing: proto3 leaves default values out. A message is the concatenation of its
- * fields; numbers are those of the schema, 1 to 536,870,911.
+ * One encoded field, or nothing, since proto3 omits default values. A message is the concatenation of its fields; field
+ * numbers are 1 to 536,870,911.
  */
 export type ProtobufField = Uint8Array;
 
@@ -9,17 +9,16 @@ const LENGTH_DELIMITED = 2;
 const NOTHING: ProtobufField = new Uint8Array(0);
 const utf8 = new TextEncoder();
 
-/** The message that these fields make, in their order. */
 export function message(...fields: readonly ProtobufField[]): Uint8Array {
   return concat(fields);
 }
 
-/** uint32, uint64 or an enum; the value is a whole number from 0 to 2^64-1. Zero is left out. */
+/** uint32, uint64 or an enum; the value is an integer from 0 to 2^64-1. Zero is omitted. */
 export function unsigned(number: number, value: number | bigint): ProtobufField {
   return BigInt(value) === 0n ? NOTHING : presentUnsigned(number, value);
 }
 
-/** As `unsigned` for a field with presence: zero is written, undefined left out. */
+/** Like `unsigned`, for a field with presence: zero is written, undefined omitted. */
 export function presentUnsigned(number: number, value: number | bigint | undefined): ProtobufField {
   return value === undefined ? NOTHING : concat([key(number, VARINT), varint(BigInt(value))]);
 }
@@ -28,7 +27,7 @@ export function bool(number: number, value: boolean): ProtobufField {
   return unsigned(number, value ? 1 : 0);
 }
 
-/** As `bool` for a field with presence: false is written, undefined left out. */
+/** Like `bool`, for a field with presence: false is written, undefined omitted. */
 export function presentBool(number: number, value: boolean | undefined): ProtobufField {
   return presentUnsigned(number, value === undefined ? undefined : Number(value));
 }
@@ -41,7 +40,7 @@ export function bytes(number: number, value: Uint8Array): ProtobufField {
   return value.length === 0 ? NOTHING : embedded(number, value);
 }
 
-/** A message inside of a message; an empty one is written, undefined left out. */
+/** A nested message; an empty one is written, undefined omitted. */
 export function embedded(number: number, value: Uint8Array | undefined): ProtobufField {
   if (value === undefined) return NOTHING;
   return concat([key(number, LENGTH_DELIMITED), varint(BigInt(value.length)), value]);
@@ -51,7 +50,7 @@ function key(number: number, wireType: number): Uint8Array {
   return varint((BigInt(number) << 3n) | BigInt(wireType));
 }
 
-/** Seven bits a byte, the lowest first; the high bit says that more follow. */
+/** Seven bits a byte, lowest first; the high bit indicates that more follow. */
 function varint(value: bigint): Uint8Array {
   if (value < 0n || value >= 1n << 64n) throw new RangeError('a varint holds 0 to 2^64-1');
   const encoded: number[] = [];
@@ -71,12 +70,12 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Bytes that are not a protobuf message. The text never quotes them. */
+/** Not a protobuf message. The text never quotes the bytes. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
-/** The fields of a message by number; of repeated single fields the last one wins, as protobuf specifies. */
+/** The fields of a message by number; if a single field repeats, the last one wins, as protobuf specifies. */
 export class ProtobufFields {
   readonly #varints: ReadonlyMap<number, bigint>;
   readonly #bytes: ReadonlyMap<number, Uint8Array>;
@@ -86,12 +85,12 @@ export class ProtobufFields {
     this.#bytes = bytes;
   }
 
-  /** uint64; 0 where it is absent. */
+  /** uint64; 0 if absent. */
   unsigned(number: number): bigint {
     return this.#varints.get(number) ?? 0n;
   }
 
-  /** uint32 or an enum of which no value is negative; more than 32 bits are cut, as every reader does. */
+  /** uint32 or an enum without negative values; truncated to 32 bits, as in every protobuf reader. */
   unsigned32(number: number): number {
     return Number(BigInt.asUintN(32, this.unsigned(number)));
   }
@@ -100,12 +99,12 @@ export class ProtobufFields {
     return this.unsigned(number) !== 0n;
   }
 
-  /** A view of the message's own bytes; empty where it is absent. */
+  /** A view of the message's bytes; empty if absent. */
   bytes(number: number): Uint8Array {
     return this.#bytes.get(number) ?? new Uint8Array(0);
   }
 
-  /** @throws ProtobufError when it is not UTF-8 */
+  /** @throws ProtobufError unless it is UTF-8 */
   string(number: number): string {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes(number));
@@ -116,9 +115,9 @@ export class ProtobufFields {
 }
 
 /**
- * Parses a message. Fields of types that no schema of ours uses (fixed-size numbers) are skipped; groups, which proto3
+ * Parses a message. Fields of types that our schemas do not use (fixed-size numbers) are skipped; groups, which proto3
  * does not have, are rejected.
- * @throws ProtobufError when the bytes are cut or malformed
+ * @throws ProtobufError for truncated or malformed bytes
  */
 export function readFields(message: Uint8Array): ProtobufFields {
   const cursor = new Cursor(message);
@@ -165,7 +164,7 @@ class Cursor {
     return Number(value);
   }
 
-  /** Ten bytes at most; bits beyond 64 are cut, as every reader does. */
+  /** At most ten bytes; truncated to 64 bits, as in every protobuf reader. */
   varint(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
@@ -185,13 +184,13 @@ class Cursor {
   }
 }
 
-/** Called with each field of bytes: its number, and where it lies. */
+/** Called for each length-delimited field with its number and offsets. */
 export type VisitField = (number: number, start: number, end: number) => void;
 
 /**
- * Walks the fields of a message between two offsets without decoding them, to check a message before it is decoded.
- * Numbers are skipped.
- * @throws ProtobufError when the bytes are cut or malformed; what `visit` throws
+ * Walks the fields of a message between two offsets without decoding them, to check it beforehand. Numeric fields are
+ * skipped.
+ * @throws ProtobufError for truncated or malformed bytes; errors of `visit`
  */
 export function visitNested(bytes: Uint8Array, start: number, end: number, visit: VisitField): void {
   let at = start;

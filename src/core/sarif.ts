@@ -2,20 +2,20 @@ import type { CheckFinding, Level } from './check-outcome.ts';
 
 export interface SarifRule {
   readonly id: string;
-  /** What it is about, as a sentence. */
+  /** What the rule is about, as a sentence. */
   readonly summary: string;
   /** How to fix it, as a sentence. */
   readonly help: string;
-  /** Absolute: where more is said. */
+  /** Absolute URL of further documentation. */
   readonly helpUri?: string;
 }
 
 export interface SarifFinding extends CheckFinding {
-  /** Why it is suppressed, if it is. */
+  /** Why the finding is suppressed, if it is. */
   readonly suppressed?: string;
 }
 
-/** What could not be evaluated. */
+/** Something that could not be evaluated. */
 export interface SarifNotification {
   readonly id: string;
   readonly message: string;
@@ -30,7 +30,7 @@ export interface SarifTool {
 const sarifLevels: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
 /**
- * Findings as a SARIF log.
+ * Converts findings to a SARIF log.
  * Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
  */
 export function sarifLog(

@@ -16,15 +16,15 @@ export class DurationError extends Error {
 }
 
 /**
- * Milliseconds (with a fraction down to nanoseconds) of a Go duration such as `1h30m`, `1.5h` or `300ms`. Accepts and
- * rejects exactly what Go's time.ParseDuration does.
+ * Parses a Go duration such as `1h30m`, `1.5h` or `300ms` to milliseconds, with fractions down to nanoseconds. Accepts
+ * exactly what Go's time.ParseDuration accepts.
  * @throws DurationError
  */
 export function parseDuration(text: string): number {
   return Number(parseNanoseconds(text)) / 1e6;
 }
 
-/** The exact value in nanoseconds, within the range of a signed 64-bit integer. */
+/** The exact duration in nanoseconds, within the range of a signed 64-bit integer. */
 export function parseNanoseconds(text: string): bigint {
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   const terms = text.slice(sign.length);
@@ -54,7 +54,9 @@ function oneTerm(whole: string, fraction: string, unitName: string): bigint {
   return within(within(BigInt(whole)) * unit + fractionOf(fraction, unit));
 }
 
-/** Go multiplies the fraction as a float64 and ignores digits beyond 63 bits; the same here, to the nanosecond. */
+/**
+ * Like Go, multiplies the fraction as a float64 and ignores digits beyond 63 bits, for equal results to the nanosecond.
+ */
 function fractionOf(digits: string, unit: bigint): bigint {
   let value = 0n;
   let scale = 1;
@@ -72,7 +74,7 @@ function within(value: bigint): bigint {
   return value;
 }
 
-/** Text of a duration in milliseconds as Go's Duration.String writes it: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
+/** Formats milliseconds like Go's Duration.String: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
 export function formatDuration(milliseconds: number): string {
   return formatNanoseconds(BigInt(Math.round(milliseconds * 1e6)));
 }
@@ -110,8 +112,7 @@ export class ByteSizeError extends Error {
 }
 
 /**
- * Bytes of `16MiB`, `64KiB`, `5GiB`, `1TiB` or a plain number of bytes.
- * Whole numbers only, no blanks, no decimal units.
+ * Bytes of `16MiB`, `64KiB`, `5GiB`, `1TiB` or a plain number of bytes. Only integers, without blanks or decimal units.
  * @throws ByteSizeError
  */
 export function parseByteSize(text: string): number {
@@ -123,13 +124,13 @@ export function parseByteSize(text: string): number {
   return bytes;
 }
 
-/** The largest unit that divides the size without a rest: `16MiB`, `1000`. */
+/** In the largest unit that divides the size evenly: `16MiB`, `1000`. */
 export function formatByteSize(bytes: number): string {
   const unit = (['TiB', 'GiB', 'MiB', 'KiB'] as const).find((name) => bytes % units[name] === 0);
   return bytes === 0 || unit === undefined ? String(bytes) : `${bytes / units[unit]}${unit}`;
 }
 
-/** `1 node`, `3 nodes`; give the plural if it is irregular. */
+/** `1 node`, `3 nodes`; pass an irregular plural. */
 export function counted(count: number, one: string, several: string = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;
 }

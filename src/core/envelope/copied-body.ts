@@ -1,8 +1,9 @@
 import { encryptUnder, nonceBytes, openWhole } from './cipher.ts';
 
 /*
- * A part whose body the store copied from another object of format 2, still under its original key. The part's entry in
- * the part list has, after its own salt, the body's place in the source and the body's key, sealed under the upload's DEK.
+ * A part whose body the store copied from another object of format 2, still under its original key. The part's entry
+ * in the part list has, after its own salt, the body's place in the source and the body's key, sealed under the
+ * upload's DEK.
  */
 
 /** Position of segments in the body that they were written as part of. */

@@ -10,9 +10,9 @@ import {
 } from './metadata.ts';
 
 /*
- * Keys that the key server wraps may also be sealed to recovery keys, which are kept apart from it. The DEK of an object
- * in one piece, and the seal key of a part list, are sealed to each recipient; DEKs of parts are sealed under the seal
- * key, so that 10,000 parts take one blob for each recipient.
+ * Keys that the key server wraps may also be sealed to recovery keys, which are kept apart from it. The DEK of an
+ * object in one piece, and the seal key of a part list, are sealed to each recipient; DEKs of parts are sealed under
+ * the seal key, so that 10,000 parts take one blob for each recipient.
  */
 
 const label = 'svc/recovery/1';

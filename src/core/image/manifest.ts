@@ -22,16 +22,16 @@ const configTypes = [
   'application/vnd.docker.container.image.v1+json',
 ];
 
-/** Its digest is not that of its bytes, so its type identifies it. @throws ImageError for that type */
+/** Its digest is not that of its bytes, so it is recognized by its type. @throws ImageError for that type */
 export function refuseOldSchema(contentType: string): void {
   if (contentType.startsWith('application/vnd.docker.distribution.manifest.v1')) throw oldSchema();
 }
 
 /**
- * Reads a manifest of OCI or Docker.
+ * Reads an OCI or Docker manifest.
  * Source: https://github.com/opencontainers/image-spec (manifest.md, image-index.md)
- * @param contentType that the registry gave; what the manifest says of itself wins
- * @throws ImageError when it is of no image, or can be taken for two things
+ * @param contentType from the registry; a type in the manifest itself takes precedence
+ * @throws ImageError if the manifest is not an image's, or is ambiguous
  */
 export function readManifest(bytes: Uint8Array, contentType: string): Manifest {
   const manifest = readJsonObject(bytes, 'the manifest');
@@ -42,7 +42,7 @@ export function readManifest(bytes: Uint8Array, contentType: string): Manifest {
   throw new ImageError(`its manifest has the media type ${shown(type)}, which is of no image`);
 }
 
-/** A manifest that is both could be read one way here and another way on the node. */
+/** A manifest that is both could be interpreted differently here and on the node. */
 function index(manifest: JsonObject): Manifest {
   if ('config' in manifest || 'layers' in manifest)
     throw new ImageError('its index has members of a manifest beside its own');
@@ -67,7 +67,7 @@ function isOneOf(types: readonly string[], type: string): boolean {
   return types.includes(type);
 }
 
-/** Foreign text in a message. */
+/** Makes foreign text safe for a message. */
 function shown(type: string): string {
   return /^[\w.+/-]{1,100}$/.test(type) ? type : 'unknown';
 }
@@ -76,18 +76,18 @@ function shown(type: string): string {
 export interface IndexEntry {
   readonly digest: string;
   readonly mediaType: string;
-  /** Undefined where the index does not say. */
+  /** Undefined if the index does not specify one. */
   readonly platform: Platform | undefined;
 }
 
 export interface Platform {
   /** `linux`. */
   readonly os: string;
-  /** As Go names it: `amd64`, `arm64`. */
+  /** Go's name: `amd64`, `arm64`. */
   readonly architecture: string;
 }
 
-/** The images of an index; attestations, which stand beside them, are left out. @throws ImageError */
+/** The images of an index, without the attestations beside them. @throws ImageError */
 function readIndexEntries(manifests: unknown): IndexEntry[] {
   if (!Array.isArray(manifests)) throw new ImageError('its index has no list of manifests');
   return manifests.map(objectOf).filter(isImage).map(readEntry);
@@ -98,7 +98,7 @@ function objectOf(entry: unknown): JsonObject {
   return entry;
 }
 
-/** BuildKit's attestations are manifests of an unknown platform; other kinds name what they are an artifact of. */
+/** BuildKit's attestations are manifests of an unknown platform; other kinds name the type of artifact. */
 function isImage({ annotations, platform, artifactType }: JsonObject): boolean {
   const isReference = isJsonObject(annotations) && 'vnd.docker.reference.type' in annotations;
   return (
@@ -117,14 +117,14 @@ function readPlatform(platform: unknown): Platform | undefined {
   return { os: textOf(platform['os']) ?? '', architecture: textOf(platform['architecture']) ?? '' };
 }
 
-/** Together; a pod could be given more, but what is kept of many images must stay small. */
+/** Bytes in total; a pod could be given more, but what is cached for many images must stay small. */
 const longestCommand = 32 * 1024;
 const longestUser = 256;
 
 /**
- * What an image runs, from its configuration.
+ * What an image runs, according to its configuration.
  * Source: https://github.com/opencontainers/image-spec (config.md)
- * @throws ImageError when it is not for Linux, or says nothing that can be run
+ * @throws ImageError if it is not for Linux, or specifies nothing to run
  */
 export function readImageConfig(bytes: Uint8Array): ImageCommand {
   const document = readJsonObject(bytes, 'its configuration');
@@ -141,7 +141,7 @@ export function readImageConfig(bytes: Uint8Array): ImageCommand {
   return command;
 }
 
-/** Whether two images run the same in the same way. */
+/** Whether two images run the same command in the same way. */
 export function isSameCommand(a: ImageCommand, b: ImageCommand): boolean {
   return a.user === b.user && isSameList(a.entrypoint, b.entrypoint) && isSameList(a.cmd, b.cmd);
 }
@@ -164,15 +164,15 @@ function user(config: JsonObject): string {
   return value;
 }
 
-/** The platforms of Kubernetes; other images of an index run on no node. */
+/** Platforms of Kubernetes nodes; other images of an index never run. */
 const ofNodes = ['amd64', 'arm64', 'ppc64le', 's390x'];
-/** Variants included; more would be as many requests. */
+/** Maximum number of candidates, including variants, since each takes a request. */
 const most = 8;
 
 /**
- * The images of an index that the pod could get, of which the first is the likeliest; at least one.
- * @param architecture that the pod's node must have; undefined: any
- * @throws ImageError when there is none, or too many to look at
+ * The images of an index that the pod could run, the likeliest first; at least one.
+ * @param architecture of the pod's node; undefined: any
+ * @throws ImageError if there is none, or too many to inspect
  */
 export function choosePlatforms(
   entries: readonly IndexEntry[],

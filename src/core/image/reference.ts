@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** An image as the kubelet understands its name. With both, the digest decides and the tag says nothing. */
+/** An image name as the kubelet interprets it. If there are both, the digest decides and the tag is ignored. */
 export interface ImageReference {
   /** `docker.io`, `registry.example:5000`, `[::1]:5000`; case as written. */
   readonly registry: string;
@@ -18,9 +18,9 @@ const longestRepository = 255;
 const longestReference = 2_048;
 
 /**
- * Reads a reference as container runtimes do: `nginx` is `docker.io/library/nginx:latest`.
+ * Parses a reference as container runtimes do: `nginx` is `docker.io/library/nginx:latest`.
  * Source: https://github.com/distribution/reference
- * @throws ImageError with the part that is wrong
+ * @throws ImageError that names the invalid part
  */
 export function parseImageReference(text: string): ImageReference {
   if (text === '') throw new ImageError('the reference is empty');
@@ -36,7 +36,7 @@ export function parseImageReference(text: string): ImageReference {
   return { registry, repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest };
 }
 
-/** In full: registry, repository, then tag and digest where it has them. */
+/** The full form: registry, repository, and tag and digest if present. */
 export function formatImageReference({ registry, repository, tag, digest }: ImageReference): string {
   return `${registry}/${repository}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;
 }
@@ -58,12 +58,12 @@ function check({ registry, repository, tag, digest }: ImageReference): void {
 }
 
 const docker = 'docker.io';
-/** Docker's name for it before registries had an API of today's version. */
+/** Docker Hub's host name before the current registry API. */
 const formerDocker = 'index.docker.io';
 
 /**
- * Distinguishes a registry from the first part of a repository: a registry has a dot, a colon or a capital letter, or
- * is `localhost`. A name of one part on Docker Hub is below `library/`.
+ * Tells a registry from the first component of a repository: a registry has a dot, a colon or a capital letter, or is
+ * `localhost`. A single-component name on Docker Hub is below `library/`.
  * @param name a reference without its digest
  */
 function splitRegistry(name: string): { readonly registry: string; readonly rest: string } {
@@ -75,10 +75,10 @@ function splitRegistry(name: string): { readonly registry: string; readonly rest
   return { registry, rest: registry === docker && !rest.includes('/') ? `library/${rest}` : rest };
 }
 
-/** Hexadecimal digits by algorithm: those that the kubelet knows. */
+/** Number of hexadecimal digits, by algorithm that the kubelet knows. */
 const digits: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 
-/** `sha256:…` in lower case, of the right length, with an algorithm that can be checked. */
+/** Whether a digest such as `sha256:…` has a verifiable algorithm, lower case and the right length. */
 export function isDigest(text: string): boolean {
   const [, algorithm = '', hex = ''] = /^([a-z0-9]+):([0-9a-f]+)$/.exec(text) ?? [];
   return Object.hasOwn(digits, algorithm) && hex.length === digits[algorithm];
@@ -88,27 +88,27 @@ export function digestOf(bytes: Uint8Array, algorithm = 'sha256'): string {
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
 }
 
-/** @throws ImageError unless the bytes are those that the digest names */
+/** @throws ImageError unless the bytes match the digest */
 export function verifyDigest(bytes: Uint8Array, digest: string): void {
   if (!isDigest(digest)) throw new ImageError('a digest is not one of sha256, sha384 or sha512');
   const found = digestOf(bytes, digest.slice(0, digest.indexOf(':')));
   if (found !== digest) throw new ImageError(`the content of ${digest} has another digest, ${found}`);
 }
 
-/** Something about an image, its reference or what a registry says of it, that cannot be used; the message is a clause. */
+/** An image, a reference or a registry's answer that cannot be used; the message is a clause. */
 export class ImageError extends Error {
   override readonly name = 'ImageError';
 }
 
-/** Where the images of a registry are as well: `docker.io` to `mirror.example/hub`. */
+/** Mirrors by registry: `docker.io` to `mirror.example/hub`. */
 export type ImageMirrors = ReadonlyMap<string, readonly string[]>;
 
 const none: ImageMirrors = new Map();
 
 /**
- * Whether a pod's image is the one that the operator is configured with: the same name and tag, there or in a mirror
- * that the operator is told of, or the same digest wherever it is kept. Another image of the same last part is not, nor
- * is one with a digest that was not configured: runtimes use the digest, whatever the tag says.
+ * Whether a pod's image is the configured one: the same name and tag, at the original registry or a configured mirror,
+ * or the same digest anywhere. The same last component does not suffice, nor does a tag with a digest that was not
+ * configured, because runtimes use the digest regardless of the tag.
  */
 export function isConfiguredImage(
   there: string | undefined,

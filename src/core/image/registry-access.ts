@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** One way to authenticate that a `WWW-Authenticate` header offers; names in lower case. */
+/** One authentication scheme offered by a `WWW-Authenticate` header; names in lower case. */
 export interface AuthChallenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -12,8 +12,8 @@ const parameter = new RegExp(`(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(${t
 const schemeForm = new RegExp(`(${token})(?=\\s|,|$)`, 'y');
 
 /**
- * The challenges of a `WWW-Authenticate` header in their order (RFC 9110, section 11.6.1); reading ends at what is not
- * one. Of parameters given twice the first counts.
+ * The challenges of a `WWW-Authenticate` header in order (RFC 9110, section 11.6.1), up to the first malformed one. If
+ * a parameter repeats, its first value counts.
  */
 export function parseChallenges(header: string): AuthChallenge[] {
   const text = header.slice(0, longest);
@@ -49,27 +49,27 @@ function unquoted(text: string | undefined): string | undefined {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges of ipaddr.js in which no server is that others can reach, or only what belongs to the machine or its cloud. */
+/** Ranges of ipaddr.js without servers that others can reach, or with services of the machine or its cloud only. */
 const refusedRanges: ReadonlySet<string> = new Set([
   ...['unspecified', 'broadcast', 'multicast', 'loopback', 'linkLocal', 'discard'],
   // tunnels: they contain an IPv4 address, but not at their end
   ...['6to4', 'teredo', 'rfc6145'],
 ]);
 
-/** Metadata servers of clouds outside of the link-local ranges; they hand out credentials. */
+/** Cloud metadata servers outside the link-local ranges; they hand out credentials. */
 const cloudServices = ['fd00:ec2::/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'].map(
   (text) => ipaddr.parseCIDR(text),
 );
 
-/** IPv6 blocks whose last four bytes are the IPv4 address that is reached: mapped, compatible, and NAT64. */
+/** IPv6 blocks whose last four bytes are the IPv4 address that is actually reached: mapped, compatible, and NAT64. */
 const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96', '64:ff9b:1::/48'].map((text) =>
   ipaddr.IPv6.parseCIDR(text),
 );
 
 /**
- * Whether an address may be a registry's: not loopback, in any notation, not link-local, and not a metadata server.
- * Private addresses may, as many registries have one.
- * @param local whether loopback addresses may be, too
+ * Whether an address may belong to a registry: not loopback in any notation, not link-local, and not a metadata server.
+ * Private addresses are allowed, because many registries have one.
+ * @param local whether loopback addresses are also allowed
  */
 export function mayBeRegistry(text: string, { local }: { readonly local: boolean }): boolean {
   if (!ipaddr.isValid(text)) return false;

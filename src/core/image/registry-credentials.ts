@@ -7,15 +7,15 @@ interface Entry {
 }
 
 /**
- * Credentials of a `.dockerconfigjson` (`{auths: {…}}`), in its order; entries without a user are left out.
- * @throws ImageError that quotes nothing of it
+ * Credentials of a `.dockerconfigjson` (`{auths: {…}}`), in order; entries without a user are left out.
+ * @throws ImageError that quotes nothing from the text
  */
 export function readDockerConfigJson(text: string): RegistryCredential[] {
   const { auths = {} } = readObject(text) as { auths?: unknown };
   return readEntries(auths);
 }
 
-/** As `readDockerConfigJson`, of the older `.dockercfg`, which has the entries at its top. */
+/** Like `readDockerConfigJson`, for the older `.dockercfg`, which has the entries at the top level. */
 export function readDockercfg(text: string): RegistryCredential[] {
   return readEntries(readObject(text));
 }
@@ -25,7 +25,7 @@ function readObject(text: string): object {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // the cause would quote the secret
+    // a cause would quote the secret
   }
   throw new ImageError('it is no JSON object');
 }
@@ -40,7 +40,7 @@ function readEntries(auths: unknown): RegistryCredential[] {
   });
 }
 
-/** The kubelet uses no other member, not even an identity token. */
+/** The kubelet uses no other members, not even an identity token. */
 function readUser(entry: unknown): { username: string; password: string } | undefined {
   if (!isObject(entry)) throw new ImageError('an entry of it is no object');
   const { username = '', password = '', auth = '' } = entry as Entry;
@@ -60,7 +60,7 @@ function decodeAuth(auth: string): { username: string; password: string } {
   return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** `https://host/v1/` and `host/` are `host`; undefined where it is no address at all. */
+/** Normalizes `https://host/v1/` and `host/` to `host`; undefined unless it is an address. */
 function credentialKey(name: string): string | undefined {
   const [, authority = '', path = ''] = /^(?:https?:\/\/)?([^/?#]*)([^?#]*)/.exec(name) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);
@@ -73,12 +73,12 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Under which Docker writes a log-in to Docker Hub. */
+/** Key under which Docker stores a login to Docker Hub. */
 const dockerHub = 'index.docker.io';
 
 /**
- * The credentials for a repository, the most specific first, each once; as the kubelet finds them: keys in descending
- * order, and a log-in to Docker Hub only where no other fits.
+ * The credentials for a repository without duplicates, the most specific first. Like the kubelet, in descending order
+ * of keys, and with a login to Docker Hub only if nothing else matches.
  * Source: pkg/credentialprovider/keyring.go of Kubernetes
  * @param name registry and repository, `docker.io/library/nginx`
  */
@@ -89,7 +89,7 @@ export function matchCredentials(all: readonly RegistryCredential[], name: strin
   return unique(found.sort((a, b) => compareBytes(b.key, a.key)));
 }
 
-/** A glob stands for what one part of the host may be; the path is a prefix, ports must be equal. */
+/** A glob matches within one component of the host; the path is a prefix, and ports must be equal. */
 function matches(key: string, name: string): boolean {
   const wanted = split(key);
   const given = split(name);
@@ -108,7 +108,7 @@ function split(name: string): { parts: string[]; port: string; path: string } {
   return { parts: host.split('.'), port, path: slash < 0 ? '' : name.slice(slash) };
 }
 
-/** Pieces between stars are matched from the left, so each takes linear time. */
+/** Matches the pieces between stars from the left, in linear time. */
 function matchesGlob(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -134,9 +134,9 @@ function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** A user of registries, from a pull secret. */
+/** A registry login from a pull secret. */
 export interface RegistryCredential {
-  /** Host with port and path that it is for, `*` standing for any part of the host: `*.example:5000/team`. */
+  /** Host with port and path that it applies to; `*` matches any component of the host: `*.example:5000/team`. */
   readonly key: string;
   readonly username: string;
   readonly password: string;

@@ -8,20 +8,20 @@ export interface InjectionDefaults {
   readonly vaultAddress: string | undefined;
   readonly wrapperImage: string;
   readonly proxyImage: string;
-  /** Where these images may come from as well; unset: from nowhere else. */
+  /** Mirrors that may replace the registries of these images; unset: none. */
   readonly imageMirrors?: ImageMirrors;
   readonly wrapperDelivery: WrapperDelivery;
-  /** A config map of this name with `ca.crt` exists in each namespace of protected pods; undefined: no private CA. */
+  /** Config map with `ca.crt` in each namespace with protected pods; undefined: no private CA. */
   readonly caConfigMap: string | undefined;
-  /** Where the authorities of the object store are, in each such namespace; unset: the public ones count. */
+  /** Config map with the object store's CAs, in each such namespace; unset: public CAs. */
   readonly storeAuthorities?: ConfigMapKey | undefined;
-  /** The node agent's socket on the nodes, undefined where there is no agent. */
+  /** The node agent's socket on the nodes; undefined without an agent. */
   readonly agentSocket: string | undefined;
-  /** Of the tokens that pods show to the secrets server; unset: the API server's. */
+  /** Audience of the tokens that pods present to the secrets server; unset: the API server's. */
   readonly tokenAudience?: string | undefined;
   /** Containers that run as root and name no seccomp profile get `RuntimeDefault`. */
   readonly seccompDefault: boolean;
-  /** Lets pods skip the verification of certificates. */
+  /** Allows pods to skip the verification of certificates. */
   readonly development: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ConfigMapKey {
   readonly key: string;
 }
 
-/** How the wrapper's folder reaches `/svc`: copied by an init container, as an image volume, or kept on the node. */
+/** How the wrapper's folder gets to `/svc`: copied by an init container, from an image volume, or from the node. */
 export type WrapperDelivery = 'copy' | 'image' | 'host';
 
 /** A pod's complete request, with all defaults applied. */
@@ -41,33 +41,33 @@ export interface InjectionPlan {
     readonly role: string;
     readonly authMount: string | undefined;
     readonly skipVerify: boolean;
-    /** Of the token that it is shown; unset: the API server's. */
+    /** Audience of the token presented to the secrets server; unset: the API server's. */
     readonly tokenAudience?: string;
   };
-  /** At least one; in this order they become SVC_SECRET_PATHS and SVC_ENV_MAP. */
+  /** At least one; they become SVC_SECRET_PATHS and SVC_ENV_MAP in this order. */
   readonly secrets: readonly PlannedSecret[];
-  /** No field is delivered but those that have a mapping. Default: false. */
+  /** Deliver only fields that have a mapping. Default: false. */
   readonly envMapOnly?: boolean;
   readonly rotation: RotationMode | undefined;
   readonly renewalInterval: string | undefined;
   readonly delivery: ResourceDelivery | undefined;
-  /** Undefined: all but known mesh sidecars. */
+  /** Containers to wrap; undefined: all except known mesh sidecars. */
   readonly containers: readonly string[] | undefined;
-  /** Entrypoint and arguments, instead of what the image says. */
+  /** Entrypoint and arguments that replace the image's. */
   readonly command: readonly string[] | undefined;
   readonly proxy: ProxyRequest | undefined;
-  /** Name of the ServiceConfig that was taken, for the log and the status. */
+  /** Name of the ServiceConfig in effect, for the log and the status. */
   readonly serviceConfig: string | undefined;
 }
 
-/** A KV path and its group of SVC_ENV_MAP, which may give one field to several variables. */
+/** A KV path and its group of SVC_ENV_MAP, which may map one field to several variables. */
 export interface PlannedSecret {
   readonly path: string;
   /** Empty: every field keeps its own name. */
   readonly mappings: readonly EnvMapping[];
 }
 
-/** `skip`: the pod asks for nothing; `deny`: its request cannot be met, with every error. */
+/** `skip`: the pod requests nothing; `deny`: its request cannot be met, with every error. */
 export type Resolution =
   | { readonly kind: 'inject'; readonly plan: InjectionPlan }
   | { readonly kind: 'skip'; readonly reason: string }
@@ -77,7 +77,7 @@ export type Resolution =
 export const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const;
 export type PodSecurityLevel = (typeof podSecurityLevels)[number];
 
-/** What an image runs when the pod does not say. */
+/** What an image runs if the pod does not specify a command. */
 export interface ImageCommand {
   readonly entrypoint: readonly string[];
   readonly cmd: readonly string[];
@@ -85,19 +85,19 @@ export interface ImageCommand {
   readonly user: string;
 }
 
-/** What the mutation needs besides the pod and its plan. */
+/** Facts that the mutation needs besides the pod and its plan. */
 export interface MutationEnvironment {
-  /** That its namespace enforces. */
+  /** Level that the namespace enforces. */
   readonly podSecurity: PodSecurityLevel;
   /** Kubernetes 1.29 or later. */
   readonly nativeSidecars: boolean;
-  /** By image reference as the pod writes it; one that is missing was not looked up. */
+  /** By image reference as the pod writes it; missing images were not looked up. */
   readonly images: ReadonlyMap<string, ImageCommand>;
-  /** Makes keys that nobody can guess, for the callers of one pod's proxy. */
+  /** Generates unguessable keys for the callers of one pod's proxy. */
   readonly newCallerKeys?: () => CallerKeys;
 }
 
-/** What callers of a proxy sign with. */
+/** Keys that callers of a proxy sign with. */
 export interface CallerKeys {
   readonly id: string;
   readonly secret: string;

@@ -4,27 +4,27 @@ import type { Container, Pod } from '../kubernetes/pod.ts';
 import type { InjectionPlan } from './contract.ts';
 import { givenAnnotations, optsOut } from './resolve/annotations.ts';
 
-/** Those that start under the wrapper, init containers among them. */
+/** Containers that start under the wrapper, including init containers. */
 export function wrappedContainers(pod: Pod): readonly Container[] {
   return containersOf(pod).filter((container) => isWrapped(container, pod));
 }
 
-/** The webhook has changed it, and its changes are still present. */
+/** Whether the webhook has mutated the pod and its changes are still present. */
 export function carriesWrapper(pod: Pod): boolean {
   return isLabelled(pod.metadata.labels) && wrappedContainers(pod).length > 0;
 }
 
-/** It runs, or is about to, as one of the pods that egress policies select. */
+/** Whether the pod runs, or is about to, as one that egress policies select. */
 export function isProtected(pod: Pod): boolean {
   return isLabelled(pod.metadata.labels) && !isOver(pod);
 }
 
-/** It has ended by itself and is only kept for its logs. */
+/** Whether the pod has ended and is kept only for its logs. */
 export function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** Namespaces that the webhook skips, so that the cluster can start without it. */
+/** Namespaces that the webhook skips, so that a cluster can start without it. */
 export function isExempt(namespace: string, own: string): boolean {
   return namespace === 'kube-system' || namespace === own;
 }
@@ -34,17 +34,20 @@ export function hasProtectedPod(pods: Iterable<{ readonly pod: Pod }>): boolean 
   return false;
 }
 
-/** Containers that must start under the wrapper. Sidecars of a mesh and those of the webhook hold none of its secrets. */
+/**
+ * Containers that must start under the wrapper. Mesh sidecars and containers added by the webhook hold none of its
+ * secrets.
+ */
 export function applicationContainers({ spec }: Pod): readonly Container[] {
   return spec.containers.filter((container) => !isInjected(container) && !isMeshSidecar(container));
 }
 
-/** It starts the wrapper as the webhook writes it, out of the folder that the webhook mounts. */
+/** Whether the container starts the wrapper as the webhook writes it, from the folder that the webhook mounts. */
 export function isWrapped(container: Container, pod: Pod): boolean {
   return startsWrapper(container) && hasFolder(container, pod);
 }
 
-/** A mount below the folder could replace the wrapper. */
+/** A mount inside the folder could replace the wrapper. */
 function hasFolder({ volumeMounts = [] }: Container, { spec }: Pod): boolean {
   const below = volumeMounts.filter(({ mountPath }) => `${mountPath}/`.startsWith(`${wrapperFolder}/`));
   const own = below.find(({ mountPath }) => mountPath === wrapperFolder);
@@ -52,13 +55,13 @@ function hasFolder({ volumeMounts = [] }: Container, { spec }: Pod): boolean {
   return (
     volume !== undefined &&
     own?.name === volume.name &&
-    // an image's volume shows its whole root
+    // an image volume shows the image's whole root
     own.subPath === (volume.image === undefined ? undefined : wrapperFolder.slice(1)) &&
     below.every(({ mountPath }) => mountPath === wrapperFolder || mountPath === certificateFolder)
   );
 }
 
-/** `svc/…` annotations make a pod ask for it, unless they say no. */
+/** A pod with `svc/…` annotations asks for the wrapper unless it opts out. */
 export function asksForWrapper(pod: Pod): boolean {
   const given = givenAnnotations(pod);
   return !optsOut(given) && Object.keys(given).length > 0;
@@ -71,7 +74,7 @@ export interface CreatedConfig {
   readonly spec: ServiceConfigSpec;
 }
 
-/** The oldest of those that select the pod; ties are broken by name. Undefined where none does. */
+/** The oldest ServiceConfig that selects the pod; ties are broken by name. Undefined if none does. */
 export function selectServiceConfig<T extends CreatedConfig>(pod: Pod, configs: readonly T[]): T | undefined {
   return configs
     .filter(({ spec }) => selects(spec.selector, pod.metadata.labels))
@@ -85,17 +88,17 @@ function precedes(a: CreatedConfig, b: CreatedConfig): boolean {
   return a.created === b.created ? a.name < b.name : a.created < b.created;
 }
 
-/** Every container that starts with the pod, those of its initialisation first. */
+/** All containers that start with the pod, init containers first. */
 export const containersOf = ({ spec }: Pod): readonly Container[] => [
   ...(spec.initContainers ?? []),
   ...spec.containers,
 ];
 
-/** Those of the user. */
+/** The user's containers. */
 export const ownContainers = (pod: Pod): readonly Container[] =>
   containersOf(pod).filter((container) => !isInjected(container));
 
-/** The containers that are wrapped: the named ones, or all ordinary ones but sidecars of known meshes. */
+/** The containers to wrap: the named ones, or all regular containers except known mesh sidecars. */
 export function chosenContainers(pod: Pod, { containers }: InjectionPlan): readonly Container[] {
   if (containers !== undefined) return ownContainers(pod).filter(({ name }) => containers.includes(name));
   return pod.spec.containers.filter((container) => !isInjected(container) && !isMeshSidecar(container));
@@ -113,28 +116,28 @@ function notThere(name: string, known: readonly string[]): string {
   return `svc/containers: the pod has no container ${JSON.stringify(name)}, it has ${known.join(', ')}`;
 }
 
-/** Names of the parts that the operator adds to a pod. `docs/adr/0006-injection.md` explains each. */
+/** Names of the volumes that the operator adds to a pod; `docs/adr/0006-injection.md` explains each. */
 export const volumeNames = {
   wrapper: 'svc-wrapper',
   certificates: 'svc-ca',
   storeCertificates: 'svc-store-ca',
-  /** Opens for wrappers and the proxy of the pod only, where a node agent enforces. */
+  /** Where a node agent enforces, only wrappers and the pod's proxy can open it. */
   token: 'svc-wrapper-token',
   agent: 'svc-agent',
   spool: 'svc-proxy-spool',
 } as const;
 
-/** What operators before this one called `volumeNames.token`. */
+/** Name of `volumeNames.token` in older operators. */
 export const formerTokenName = 'svc-token';
 
 export const copierName = 'svc-wrapper';
 export const proxyName = 'svc-proxy';
 
-/** Containers that are the operator's own: never wrapped, and never looked at for what the user wants. */
+/** Containers added by the operator: never wrapped, and never examined for what the user wants. */
 export const isInjected = ({ name }: { readonly name: string }): boolean =>
   name === copierName || name === proxyName;
 
-/** The wrapper's folder in a container; its program is built for exactly this path. */
+/** The wrapper's folder in a container; the program is built for exactly this path. */
 export const wrapperFolder = '/svc';
 export const wrapperProgram = `${wrapperFolder}/svc-wrapper`;
 export const certificateFolder = `${wrapperFolder}/certs`;
@@ -144,8 +147,8 @@ export const originalCmd = 'SVC_ORIGINAL_CMD';
 export const originalArgs = 'SVC_ORIGINAL_ARGS';
 
 /**
- * Whether the wrapper starts this container already, in one of the two forms of `wrap-container.ts`. Whoever writes a pod this
- * way gains nothing by it: all settings are put in force as in any other container.
+ * Whether this container already starts under the wrapper, in one of the two forms of `wrap-container.ts`. Writing a
+ * pod this way gains nothing: all settings are enforced as in any other container.
  */
 export function isWrittenWrapped(container: Container): boolean {
   const { command = [], env = [] } = container;
@@ -157,8 +160,8 @@ export function isWrittenWrapped(container: Container): boolean {
 }
 
 /**
- * Whether its command is the wrapper without flags, which would win over what variables say. Values of other variables, and what follows the program,
- * may have been left out of the pod.
+ * Whether the command is the wrapper without flags, which would override variables. Values of other variables, and
+ * arguments after the program, may have been stripped from the pod.
  */
 export function startsWrapper({ command = [], args = [], env = [] }: Container): boolean {
   const [program, separator] = command;
@@ -166,11 +169,11 @@ export function startsWrapper({ command = [], args = [], env = [] }: Container):
   return (separator ?? '--') === '--' && env.some(({ name }) => name === originalCmd);
 }
 
-/** Whether it runs the wrapper in a form of its own, with flags that would win over what is set here. */
+/** Whether the container runs the wrapper in its own way, with flags that would override the operator's settings. */
 export const runsWrapperItself = (container: Container): boolean =>
   container.command?.[0] === wrapperProgram && !isWrittenWrapped(container);
 
-/** Names that meshes give the containers that they add. */
+/** Container names used by meshes. */
 const meshSidecars: ReadonlySet<string> = new Set([
   'istio-proxy', // Istio
   'linkerd-proxy', // Linkerd

@@ -13,9 +13,9 @@ export interface KnownNamespace {
 }
 
 /**
- * With the members that policies, scores and statuses read: mounts, volumes and references to Secrets among them.
- * Environment values are left out, but for those of `scoredVariables` in core/score/wrapper-reports.ts and, of the wrapper's
- * and the proxy's containers, of `addressVariables` in core/egress/wanted.ts.
+ * A pod with the members that policies, scores and statuses read, such as mounts, volumes and references to Secrets.
+ * Values of environment variables are left out, except those of `scoredVariables` in core/score/wrapper-reports.ts and,
+ * for containers of the wrapper and the proxy, those of `addressVariables` in core/egress/wanted.ts.
  */
 export interface KnownPod {
   readonly key: string;
@@ -31,7 +31,7 @@ export interface KnownServiceConfig {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  /** The older one wins where two select a pod. */
+  /** If two select a pod, the older one wins. */
   readonly created: string;
   readonly spec: ServiceConfigSpec;
   readonly status: ServiceConfigStatus;
@@ -53,7 +53,7 @@ export interface KnownWorkload {
   readonly name: string;
   readonly uid: string;
   readonly owner: { readonly kind: string; readonly name: string } | undefined;
-  /** Of its pods; absent for ReplicaSets and Jobs that belong to another one. */
+  /** Template of its pods; absent for ReplicaSets and Jobs that belong to another controller. */
   readonly template: Pod | undefined;
 }
 
@@ -66,12 +66,12 @@ export interface Owner {
 
 export type OwnerOf = (pod: KnownPod) => Owner;
 
-/** A CronJob has Jobs, a Deployment has ReplicaSets; more is left for those of others. */
+/** A CronJob owns Jobs, a Deployment ReplicaSets; the rest is for foreign controllers. */
 const mostSteps = 4;
 
 /**
- * The outermost controller of a pod, by its owner references; the pod itself where it has none.
- * An unknown object (a foreign kind, or not listed yet) is named by the reference to it.
+ * The outermost controller of a pod, following owner references; the pod itself if it has none. An unknown object (of a
+ * foreign kind, or not listed yet) is named by the reference to it.
  * @param get by `kind/namespace/name`
  */
 export function ownerOf(
@@ -95,7 +95,7 @@ export function keyFor({ kind, namespace, name }: Owner): string {
   return `${kind}/${namespace}/${name}`;
 }
 
-/** The one that manages the object; at most one does. */
+/** The reference to the managing controller; at most one is. */
 export function controllerOf(references: readonly OwnerReference[] = []): OwnerReference | undefined {
   return references.find(({ controller }) => controller === true);
 }

@@ -1,6 +1,6 @@
-/** The label that the webhook gives to every pod that it mutates, and the operator to namespaces with such pods. */
+/** Label of every pod that the webhook mutates, and of namespaces with such pods. */
 export const protectedLabel = 'svc/protected';
-/** Of those pods that have the encryption proxy. */
+/** Label of the pods that also have the encryption proxy. */
 export const proxyLabel = 'svc/proxy';
 
 export function isLabelled(labels: Readonly<Record<string, string>> | undefined): boolean {
@@ -21,7 +21,7 @@ export interface LabelRequirement {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether labels satisfy every requirement; a selector without any selects everything. */
+/** Whether labels satisfy every requirement; an empty selector selects everything. */
 export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
@@ -30,7 +30,7 @@ export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
   );
 }
 
-/** As Kubernetes has it, a label that is not there is not in any set. */
+/** As in Kubernetes, a missing label is in no set. */
 function satisfies({ operator, values = [] }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':
@@ -42,7 +42,7 @@ function satisfies({ operator, values = [] }: LabelRequirement, value: string | 
     case 'DoesNotExist':
       return value === undefined;
     default:
-      // an operator of a later version selects nothing rather than everything
+      // an unknown operator of a later version selects nothing rather than everything
       return false;
   }
 }
@@ -51,14 +51,14 @@ function labelOf(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** The field manager of the operator's applies. */
+/** Field manager of the operator's server-side applies. */
 export const fieldManager = 'svc-operator';
 
 const label = 'app.kubernetes.io/managed-by';
 
 /** Marks the objects that the operator manages. */
 export const managedBy = { [label]: fieldManager } as const;
-/** The same in `name=value` form. */
+/** `managedBy` in `name=value` form. */
 export const managedByUs = `${label}=${fieldManager}`;
 
 export interface OwnedMetadata {
@@ -66,12 +66,12 @@ export interface OwnedMetadata {
   readonly managedFields?: readonly { readonly manager?: string; readonly operation?: string }[];
 }
 
-/** Whether anybody but the operator has written fields of it. */
+/** Whether anyone but the operator has written fields of the object. */
 export function hasOtherWriters({ managedFields = [] }: OwnedMetadata): boolean {
   return managedFields.some(({ manager }) => manager !== fieldManager);
 }
 
-/** Removing the label does not hand an object that the operator has applied over to somebody else. */
+/** Removing the label does not hand over an object that the operator has applied. */
 export function isOperators({ labels = {}, managedFields = [] }: OwnedMetadata): boolean {
   return (
     labels[label] === fieldManager ||

@@ -1,6 +1,6 @@
 /**
- * Pods as far as they are read or changed here. Members that are not named stay as they are: a pod is changed by
- * copying it with everything that it has.
+ * The fields of a pod that are read or changed here. Other members stay unchanged, because a pod is changed by copying
+ * it as a whole.
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
 export interface Pod {
@@ -12,7 +12,7 @@ export interface Pod {
 }
 
 export interface PodMetadata {
-  /** Missing at admission where `generateName` makes it later. */
+  /** Missing at admission if `generateName` generates it later. */
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
@@ -43,7 +43,7 @@ export interface PodSpec {
   readonly automountServiceAccountToken?: boolean;
   readonly hostNetwork?: boolean;
   readonly hostPID?: boolean;
-  /** False: in a user namespace of its own. */
+  /** False: the pod has its own user namespace. */
   readonly hostUsers?: boolean;
   readonly shareProcessNamespace?: boolean;
   readonly nodeName?: string;
@@ -62,7 +62,7 @@ export interface PodSecurityContext {
   readonly seccompProfile?: { readonly type?: string };
 }
 
-/** Of `containers`, `initContainers` and `ephemeralContainers`. */
+/** An item of `containers`, `initContainers` or `ephemeralContainers`. */
 export interface Container {
   readonly name: string;
   readonly image?: string;
@@ -80,7 +80,7 @@ export interface Container {
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
   readonly lifecycle?: { readonly postStart?: LifecycleHandler; readonly preStop?: LifecycleHandler };
-  /** Of an init container: `Always` makes it a native sidecar. */
+  /** On an init container, `Always` makes it a native sidecar. */
   readonly restartPolicy?: string;
   readonly stdin?: boolean;
   readonly tty?: boolean;
@@ -118,7 +118,7 @@ export interface VolumeMount {
   readonly subPathExpr?: string;
 }
 
-/** What kind it is, its one further member says. */
+/** The one member besides `name` determines the kind. */
 export interface Volume {
   readonly name: string;
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };

@@ -1,12 +1,12 @@
 /**
- * The structs of bpf/svc.h as bytes, little-endian. A test compares sizes and offsets with the BTF of the built
+ * Layouts of the structs in bpf/svc.h, little-endian. A test compares sizes and offsets with the BTF of the built
  * objects.
  */
 export const layoutVersion = 1;
 
 export const sizes = { process: 16, protection: 16, crowd: 16, settings: 40, hit: 88, answer: 40 } as const;
 
-/** Which requests the program `manage` takes. */
+/** Requests to the program `manage`. */
 export const requests = {
   inspect: 0,
   protect: 1,
@@ -17,7 +17,7 @@ export const requests = {
   keepTokens: 6,
 } as const;
 
-/** What the programs count beside hits, in the order of `enum svc_tally`. */
+/** Counters of the programs besides hits, in the order of `enum svc_tally`. */
 export const tallies = [
   'hits_lost',
   'processes_lost',
@@ -26,28 +26,28 @@ export const tallies = [
   'decoy_hits',
 ] as const;
 
-/** So many entries of the table of processes may those of one cgroup have. */
+/** Maximum entries of one cgroup in the process table. */
 export const mostOfOneCgroup = 8_192;
 
-/** Paths to all memory that are not guarded. */
+/** Paths to all memory that are left unguarded, as bits. */
 export const leftAlone = { kernelMemory: 1, perf: 2 } as const;
 
 export const protectionFlags = { late: 1, decoy: 2 } as const;
 
 const facts = { covered: 1, opened: 2 } as const;
 
-/** A thread group: PID as the initial namespace numbers it, start in nanoseconds since boot. */
+/** A thread group: PID in the initial namespace, start in nanoseconds since boot. */
 export interface ProcessKey {
   readonly pid: number;
   readonly start: bigint;
 }
 
-/** How many entries of the table of processes those of one cgroup have. */
+/** Entries of one cgroup in the process table. */
 export interface Crowd {
   /** Id of the cgroup (v2). */
   readonly cgroup: bigint;
   readonly processes: number;
-  /** Processes without an entry of their own, covered by their cgroup. */
+  /** Processes without an entry, covered by their cgroup. */
   readonly beyond: number;
 }
 
@@ -68,7 +68,7 @@ export interface ManageReply {
   readonly error: number;
   readonly covered: boolean;
   readonly opened: boolean;
-  /** How the kernel preempts, as it numbers that itself. */
+  /** The kernel's preemption model, by the kernel's own number. */
   readonly preemption: number;
 }
 
@@ -83,7 +83,7 @@ export function decodeProcess(bytes: Buffer): ProcessKey {
   return { pid: bytes.readUInt32LE(), start: bytes.readBigUInt64LE(8) };
 }
 
-/** `struct svc_protection`; the time is the programs' to set. */
+/** `struct svc_protection`; the programs set the time. */
 export function encodeProtection(flags: number): Buffer {
   const bytes = Buffer.alloc(sizes.protection);
   bytes.writeUInt32LE(flags);
@@ -135,8 +135,8 @@ export function decodeManageReply(bytes: Buffer): ManageReply {
 }
 
 /**
- * What `manage` is run with: three arguments of 64 bits.
- * @param more flags; the start time of what is forgotten; the descriptor of what is guarded
+ * Input of `manage`: three 64-bit arguments.
+ * @param more flags; the start time of a process to forget; the descriptor of an object to guard
  */
 export function encodeRequest(request: number, pid: number, more: number | bigint = 0): Buffer {
   const bytes = Buffer.alloc(24);
@@ -146,7 +146,7 @@ export function encodeRequest(request: number, pid: number, more: number | bigin
   return bytes;
 }
 
-/** @throws RangeError for a record that is no `struct svc_hit` */
+/** @throws RangeError unless the record is a `struct svc_hit` */
 export function decodeAccessEvent(bytes: Buffer): AccessEvent {
   const [road, outcome] = [accessPaths[bytes.readUInt16LE(52)], accessOutcomes[bytes[54] ?? 255]];
   if (road === undefined || outcome === undefined) throw new RangeError('An access event by an unknown path');
@@ -177,7 +177,7 @@ function commAt(bytes: Buffer, at: number): string {
   return field.toString('utf8', 0, end === -1 ? 16 : end);
 }
 
-/** One attempt on a protected process, as `struct svc_hit` of bpf/svc.h tells it. PIDs are the host's. */
+/** One attempt on a protected process, from `struct svc_hit` of bpf/svc.h. PIDs are the host's. */
 export interface AccessEvent {
   /** Nanoseconds since boot. */
   readonly time: bigint;
@@ -190,10 +190,10 @@ export interface AccessEvent {
     readonly tid: number;
     readonly uid: number;
     readonly comm: string;
-    /** Id of its cgroup (v2). */
+    /** Id of the process's cgroup (v2). */
     readonly cgroup: bigint;
   };
-  /** Pid 0 where the path leads to all memory of the machine. */
+  /** Pid 0 if the path gives access to all memory of the machine. */
   readonly target: {
     readonly pid: number;
     /** Nanoseconds since boot. */
@@ -203,7 +203,7 @@ export interface AccessEvent {
   };
 }
 
-/** The ways to a process's environment or memory, in the order of `enum svc_access_path` in bpf/svc.h. */
+/** Access paths to a process's environment or memory, in the order of `enum svc_access_path` in bpf/svc.h. */
 export const accessPaths = [
   'none',
   'environ',
@@ -221,7 +221,7 @@ export const accessPaths = [
 
 export type AccessPath = (typeof accessPaths)[number];
 
-/** What was done about a hit, in the order of `enum svc_outcome`. */
+/** Reactions to a hit, in the order of `enum svc_outcome`. */
 export const accessOutcomes = ['seen', 'denied', 'killed'] as const;
 
 export type AccessOutcome = (typeof accessOutcomes)[number];

@@ -1,13 +1,13 @@
 /**
- * What a wrapper reports, as proto/svc/agent/v1 has it: sizes in bytes, an absent limit is none, any other absent
- * field was not told. Words are the schema's in lower case, without their prefix.
+ * A wrapper's report, as defined in proto/svc/agent/v1: sizes in bytes; an absent limit means unlimited, any other
+ * absent field was not reported. Words are the schema's in lower case, without their prefix.
  */
 export interface ProtectionReport {
-  /** As the agent's PID namespace numbers it. */
+  /** PID in the agent's PID namespace. */
   readonly pid: number;
-  /** Nanoseconds since boot; with the PID it names the process for good. */
+  /** Nanoseconds since boot; PID and start identify a process uniquely. */
   readonly start: bigint;
-  /** Undefined outside of a pod. */
+  /** Undefined outside a pod. */
   readonly podUid: string | undefined;
   readonly wrapperVersion: string;
   readonly wrapper: ProcessProtection | undefined;
@@ -28,7 +28,7 @@ export interface ProcessProtection {
 }
 
 interface ApplicationProtection {
-  /** As the wrapper's PID namespace numbers it. */
+  /** PID in the wrapper's PID namespace. */
   readonly pid: number;
   readonly lockedBytes: number;
   readonly swappedBytes: number;
@@ -51,13 +51,16 @@ export type LockMode = (typeof lockModes)[number];
 export type SecretMemoryKind = (typeof secretMemoryKinds)[number];
 export type Delivery = (typeof deliveries)[number];
 
-/** What proto-loader makes of the schema's messages, as report.ts has it. */
+/** Messages of the schema as proto-loader produces them. */
 
-/** 64-bit integers are decimal text; an enum is its name, or a number that this schema does not have. */
+/** 64-bit integers are decimal text; an enum is its name, or a number that this schema does not define. */
 type Integer = string;
 type Enum = string | number;
 
-/** What a wrapper last measured: of svc.agent.v1 a report's, of svc.operator.v1 `Measured`. An absent message is null. */
+/**
+ * A wrapper's last measurements: from a report in svc.agent.v1, from `Measured` in svc.operator.v1. An absent message
+ * is null.
+ */
 export interface MeasuredMessage {
   readonly wrapper: ProcessMessage | null;
   readonly application: ApplicationMessage | null;
@@ -144,20 +147,20 @@ function optionalNumber(text: Integer | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** Unknown words of a newer wrapper count as not reported. */
+/** Unknown words from a newer wrapper count as not reported. */
 function wordOf<W extends string>(words: readonly [W, ...W[]], prefix: string, name: Enum): W {
   return words.find((word) => `${prefix}_${word.toUpperCase()}` === name) ?? words[0];
 }
 
-/** Names a process for good, as the key of a map. `start` in nanoseconds since boot. */
+/** Map key that identifies a process uniquely; `start` in nanoseconds since boot. */
 export function processKey({ pid, start }: { readonly pid: number; readonly start: bigint }): string {
   return `${pid} ${start}`;
 }
 
-/** The tier of a node: 1 BPF LSM, 2 fmod_ret on the LSM's hooks, 3 raw tracepoints, 4 nothing. */
+/** Tier of a node: 1 BPF LSM, 2 fmod_ret on the LSM's hooks, 3 raw tracepoints, 4 nothing. */
 export type Tier = 1 | 2 | 3 | 4;
 
-/** Names as the schema of the node agent has them, for logs and metrics too. */
+/** Tier names of the node agent's schema, also used in logs and metrics. */
 export const tierNames: Readonly<Record<Tier, string>> = {
   1: 'lsm',
   2: 'fmod_ret',

@@ -1,10 +1,10 @@
-/** What a region's name looks like. */
+/** Format of region names. */
 export const regionName = /^[a-z0-9-]{2,32}$/;
 
-/** What S3-compatible stores and the AWS SDK expect where nobody names a region. */
+/** Region that S3-compatible stores and the AWS SDK assume if none is named. */
 export const unnamedRegion = 'us-east-1';
 
-/** Where a service of AWS is in a region; China has a domain of its own. */
+/** Endpoint of an AWS service in a region; China has its own domain. */
 export function regionalEndpoint(service: 's3' | 'sts', region: string): URL {
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return new URL(`https://${service}.${region}.${suffix}`);

@@ -16,12 +16,12 @@ export type ChecksumAlgorithm =
   | 'md5'
   | XxhashAlgorithm;
 
-/** Of one body. */
+/** Checksums of one body. */
 export type Checksums = ReadonlyMap<ChecksumAlgorithm, Buffer>;
 
 export interface Checksum {
   update(data: Buffer): void;
-  /** Big-endian; once. */
+  /** Big-endian; may be called once. */
   digest(): Buffer;
 }
 
@@ -46,7 +46,7 @@ export const digestLength: Readonly<Record<ChecksumAlgorithm, number>> = {
   xxhash128: 16,
 };
 
-/** What has to be awaited before any of these is created; undefined for those that are there, which most are. */
+/** Await before creating any of these checksums; undefined if they are already available, as most are. */
 export function loadChecksums(algorithms: readonly ChecksumAlgorithm[]): Promise<void> | undefined {
   const loaded = algorithms.filter(isXxhash);
   return loaded.length === 0 ? undefined : loadAll(loaded);
@@ -134,14 +134,14 @@ function crc32c(data: Buffer, previous = 0): number {
   return ~crc;
 }
 
-/** How the checksum of an object in parts is made: as if it were one, or over those of its parts. */
+/** How the checksum of an object in parts is calculated: as if it were one body, or over the checksums of the parts. */
 export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';
 
-/** A checksum of the whole object, as answers have it. */
+/** A checksum of the whole object, as in responses. */
 export interface WholeChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type: ChecksumType;
-  /** Base64; a composite one ends in `-` and the number of parts. */
+  /** Base64; a composite checksum ends in `-` and the number of parts. */
   readonly text: string;
 }
 
@@ -158,9 +158,9 @@ export const toldChecksum = (
 export interface Expectation {
   readonly algorithm: ChecksumAlgorithm;
   readonly source: 'content-md5' | 'content-sha256' | 'header' | 'trailer';
-  /** The `x-amz-checksum-…` name, or that of the other header. */
+  /** The name of its header or trailer. */
   readonly name: string;
-  /** Absent for a trailer: it comes with the end of the body. */
+  /** Absent for a trailer, which arrives at the end of the body. */
   readonly value?: Buffer;
 }
 
@@ -177,15 +177,14 @@ const checksumHeaders: Readonly<Record<string, ChecksumAlgorithm>> = {
   'x-amz-checksum-xxhash128': 'xxhash128',
 };
 
-/** Those that S3 has headers for. */
 export const checksumAlgorithms: readonly ChecksumAlgorithm[] = Object.values(checksumHeaders);
 
-/** Names in this family that are no digests. */
+/** Headers of this family that are not digests. */
 const notDigests = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', 'x-amz-checksum-type']);
 
 /**
- * All that has to be verified for a body, from its headers.
- * @throws S3Error InvalidDigest for malformed values; InvalidRequest for more than one checksum and unknown ones
+ * Everything to verify for a body, according to its headers.
+ * @throws S3Error InvalidDigest for malformed values; InvalidRequest for several or unknown checksums
  */
 export function expectations(headers: IncomingHttpHeaders, mode: PayloadMode): Expectation[] {
   const inHeaders = digestHeaders(headers);
@@ -256,8 +255,8 @@ function algorithmOf(name: string): ChecksumAlgorithm {
 }
 
 /**
- * The bytes of a digest in base64.
- * @param what where it stands, for the message
+ * Decodes a base64 digest.
+ * @param what names the place in the error message
  * @throws S3Error InvalidRequest
  */
 export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, what: string): Buffer {
@@ -265,7 +264,9 @@ export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, what: s
   throw s3Error('InvalidRequest', `Value for ${what} is invalid.`);
 }
 
-/** Base64 of as many bytes as the algorithm gives, padded; the bits that the padding leaves over may be any, as stores take it. */
+/**
+ * Padded base64 of the algorithm's digest length; bits left over by the padding may have any value, as stores accept.
+ */
 export const isDigest = (text: string, algorithm: ChecksumAlgorithm): boolean =>
   text.length === 4 * Math.ceil(digestLength[algorithm] / 3) &&
   /^[A-Za-z0-9+/]+={0,2}$/.test(text) &&

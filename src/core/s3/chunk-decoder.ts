@@ -1,19 +1,19 @@
 import { s3Error } from './error.ts';
 
-/** Follows a decoder, so that it can check signatures; throws S3Error to refuse. */
+/** Observes a decoder to check signatures; throws an S3Error to reject the body. */
 export interface ChunkObserver {
-  /** A chunk begins; `signature` is 64 hexadecimal digits when the body is signed. Size 0 is the last chunk. */
+  /** Start of a chunk; `signature` is 64 hexadecimal digits if the body is signed. Size 0 is the last chunk. */
   chunkStart(size: number, signature: string | undefined): void;
   chunkData(data: Buffer): void;
   chunkEnd(): void;
-  /** Once, after the last chunk; `signature` is that of `x-amz-trailer-signature`. */
+  /** Called once, after the last chunk; `signature` is from `x-amz-trailer-signature`. */
   trailers(trailers: ReadonlyMap<string, string>, signature: string | undefined): void;
 }
 
 export interface ChunkDecoderOptions {
   signed: boolean;
   trailer: boolean;
-  /** Plaintext bytes announced; another number is refused with IncompleteBody. */
+  /** Announced number of plaintext bytes; any other number is rejected with IncompleteBody. */
   decodedLength?: number | undefined;
   observer?: ChunkObserver | undefined;
 }
@@ -23,7 +23,7 @@ type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 const maxTrailers = 16;
 const trailerSignature = 'x-amz-trailer-signature';
 
-/** Collects one CRLF-ended line of bounded length across pieces. A lone CR is refused. */
+/** Collects one CRLF-terminated line of bounded length across pieces. A lone CR is rejected. */
 class ChunkLine {
   #text = '';
   #sawCr = false;
@@ -33,7 +33,7 @@ class ChunkLine {
     return this.#complete;
   }
 
-  /** Takes what belongs to the line from `input` at `at`; returns where it stopped. */
+  /** Takes the bytes of `input` from `at` that belong to the line; returns the offset where it stopped. */
   take(input: Buffer, at: number): number {
     if (this.#sawCr) return this.#takeLf(input, at);
     const cr = input.indexOf(CR, at);
@@ -45,7 +45,7 @@ class ChunkLine {
     return cr + 1;
   }
 
-  /** The line without its CRLF; the next one may follow. */
+  /** Returns the line without its CRLF and prepares for the next. */
   reset(): string {
     const line = this.#text;
     this.#text = '';
@@ -62,8 +62,9 @@ class ChunkLine {
 }
 
 /**
- * Decodes an `aws-chunked` body: `size-in-hex[;chunk-signature=…]\r\n data \r\n … 0 … \r\n [trailers] \r\n`.
- * Trailers are accepted only where announced. @throws S3Error IncompleteBody, MalformedTrailerError, in the words of S3
+ * Decodes an `aws-chunked` body: `size-in-hex[;chunk-signature=…]\r\n data \r\n … 0 … \r\n [trailers] \r\n`. Only
+ * announced trailers are accepted.
+ * @throws S3Error IncompleteBody, MalformedTrailerError, in the words of S3
  */
 export class ChunkDecoder {
   #state: State = 'size';
@@ -77,7 +78,7 @@ export class ChunkDecoder {
     this.#options = options;
   }
 
-  /** The whole body was seen, trailers included. */
+  /** True after the whole body, including trailers. */
   get done(): boolean {
     return this.#state === 'done';
   }
@@ -98,7 +99,10 @@ export class ChunkDecoder {
     return slices;
   }
 
-  /** The body has ended. @throws S3Error IncompleteBody when it was cut or is not as long as announced */
+  /**
+   * Call it at the end of the body. @throws S3Error IncompleteBody if the body was truncated or has another length than
+   * announced
+   */
   end(): void {
     if (!this.done) throw malformed();
   }
@@ -157,7 +161,7 @@ export class ChunkDecoder {
     this.#trailers.set(name, value);
   }
 
-  /** What stands behind the trailer of a signed body can only be its signature, and anything else is broken framing. */
+  /** After the trailer of a signed body only its signature may follow; anything else is broken framing. */
   #parseTrailer(line: string): [name: string, value: string] {
     const parsed = parseTrailerLine(line);
     if (parsed !== undefined) return parsed;
@@ -181,7 +185,7 @@ interface ChunkHeader {
 /** Eight digits: up to 4 GiB − 1, far above any SDK's chunk. */
 const header = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/;
 
-/** `size-in-hex`, with `;chunk-signature=` exactly where the body is signed. @throws S3Error IncompleteBody */
+/** `size-in-hex`, with `;chunk-signature=` if and only if the body is signed. @throws S3Error IncompleteBody */
 function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
   const [, digits, signature] = header.exec(line) ?? [];
   if (digits === undefined) throw malformed();
@@ -194,7 +198,7 @@ function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
 const signatureForm = /^[0-9a-f]{64}$/;
 const trailer = /^(x-amz-[a-z0-9-]{1,64}):[ \t]*([\x21-\x7e]{0,256})[ \t]*\n?$/i;
 
-/** Name in lower case, and value; minio-go puts a line feed before the CRLF. */
+/** Lower-case name, and value; minio-go inserts a line feed before the CRLF. */
 function parseTrailerLine(line: string): [name: string, value: string] | undefined {
   const [, name, value] = trailer.exec(line) ?? [];
   return name === undefined || value === undefined ? undefined : [name.toLowerCase(), value];
@@ -204,7 +208,7 @@ const maxLine = 1024;
 const CR = 13;
 const LF = 10;
 
-/** What S3 says of every body that is not framed as aws-chunked has it, cut or not. */
+/** S3's error for any body without valid aws-chunked framing, truncated or not. */
 function malformed() {
   return s3Error('IncompleteBody', 'The request body terminated unexpectedly');
 }

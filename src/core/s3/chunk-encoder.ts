@@ -3,12 +3,12 @@ import type { ChunkObserver } from './chunk-decoder.ts';
 import { s3Error } from './error.ts';
 import { type ChunkSigningContext, hmacHex, sameHex } from './sigv4-sign.ts';
 
-/** How a body is framed as `aws-chunked` towards the store. */
+/** How a body is framed as `aws-chunked` for the store. */
 export interface Framing {
-  /** Bytes of data in every chunk but the last. */
+  /** Data bytes of every chunk except the last. */
   readonly chunkSize: number;
   readonly signed: boolean;
-  /** Trailers that will be sent, with the length of their values. */
+  /** Trailers to send, with the lengths of their values. */
   readonly trailers: readonly { readonly name: string; readonly valueLength: number }[];
 }
 
@@ -17,7 +17,7 @@ const signatureField = ';chunk-signature=';
 const trailerSignature = 'x-amz-trailer-signature';
 const crlf = 2;
 
-/** Bytes on the wire (`Content-Length`) of `length` bytes of data in chunks of `chunkSize`. */
+/** Encoded length (`Content-Length`) of `length` data bytes in chunks of `chunkSize`. */
 export function encodedLength(length: number, framing: Framing): number {
   const rest = length % framing.chunkSize;
   const full = (length - rest) / framing.chunkSize;
@@ -42,7 +42,7 @@ function trailersLength({ signed, trailers }: Framing): number {
   return lines + (signed ? trailerSignature.length + 1 + signatureLength + crlf : 0);
 }
 
-/** Writes the frames around data; with a signer, the body is signed chunk by chunk. */
+/** Writes the frames around the data; with a signer, each chunk is signed. */
 export class ChunkEncoder {
   readonly #signer: ChunkSigner | undefined;
   #open = false;
@@ -51,7 +51,7 @@ export class ChunkEncoder {
     this.#signer = signer;
   }
 
-  /** What goes before the chunk whose data is the concatenation of `data` (not empty); it ends the chunk before. */
+  /** Ends the previous chunk and starts the next one, whose data is the concatenation of `data` (not empty). */
   header(data: readonly Buffer[]): Buffer {
     const size = data.reduce((sum, piece) => sum + piece.length, 0);
     return Buffer.from(this.#line(size, data), 'latin1');
@@ -77,7 +77,7 @@ export class ChunkEncoder {
 
 const emptySha256 = hash('sha256', '', 'hex');
 
-/** The chain of chunk signatures of one body; every signature covers the one before. */
+/** The chain of chunk signatures of one body; each signature covers the previous one. */
 export class ChunkSigner {
   #previous: string;
   readonly #context: ChunkSigningContext;
@@ -94,12 +94,12 @@ export class ChunkSigner {
     return this.chunkHash(digest.digest('hex'));
   }
 
-  /** The same from the data's SHA-256 in hexadecimal. */
+  /** Signature of the next chunk from its data's SHA-256 in hexadecimal. */
   chunkHash(sha256: string): string {
     return this.#next('AWS4-HMAC-SHA256-PAYLOAD', `${emptySha256}\n${sha256}`);
   }
 
-  /** Signature of the trailers, in the order in which they are sent. */
+  /** Signature of the trailers, in sending order. */
   trailers(entries: Iterable<readonly [name: string, value: string]>): string {
     let block = '';
     for (const [name, value] of entries) block += `${name}:${value}\n`;
@@ -113,7 +113,10 @@ export class ChunkSigner {
   }
 }
 
-/** Checks each chunk of a signed body after its last byte. @throws S3Error SignatureDoesNotMatch, MalformedTrailerError */
+/**
+ * Verifies each chunk of a signed body after its last byte. @throws S3Error SignatureDoesNotMatch,
+ * MalformedTrailerError
+ */
 export class ChunkSignatureVerifier implements ChunkObserver {
   readonly #signer: ChunkSigner;
   #claimed: string | undefined;

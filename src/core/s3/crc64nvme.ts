@@ -25,7 +25,7 @@ function buildTables(): Tables {
   return { high, low };
 }
 
-/** CRC-64/NVME, kept as two halves since numbers hold 53 bits. */
+/** CRC-64/NVME, kept in two halves because numbers hold only 53 bits. */
 export class Crc64Nvme {
   #high = -1;
   #low = -1;

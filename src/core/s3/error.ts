@@ -1,6 +1,9 @@
 import { element } from './xml-text.ts';
 
-/** An answer of the S3 API: `code` as S3 documents it, `status` the HTTP status. Messages carry no data and no secrets. */
+/**
+ * An error response of the S3 API: `code` as documented by S3, `status` the HTTP status. Messages contain no data and
+ * no secrets.
+ */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly code: string;
@@ -21,7 +24,7 @@ export class S3Error extends Error {
   }
 }
 
-/** HTTP status and standing message, in the words of S3, of every S3 error that is answered here. */
+/** HTTP status and default message, in the words of S3, of every S3 error returned here. */
 export const errorCatalog = {
   AccessDenied: [403, 'Access Denied.'],
   AuthorizationHeaderMalformed: [400, 'The authorization header you provided is invalid.'],
@@ -107,7 +110,7 @@ export const errorCatalog = {
 
 export type S3ErrorCode = keyof typeof errorCatalog;
 
-/** The S3 error of that code with its documented status; `message` replaces the standing message. */
+/** The S3 error with this code and its documented status; `message` replaces the default message. */
 export function s3Error(
   code: S3ErrorCode,
   message?: string,
@@ -119,12 +122,12 @@ export function s3Error(
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** The `<Error>` document that S3 answers with. `resource` is the path that the caller asked for. */
+/** S3's `<Error>` document. `resource` is the requested path. */
 export function errorXml(error: S3Error, context: { resource: string; requestId: string }): string {
   return declaration + errorElement(error, context);
 }
 
-/** The same without the XML declaration, for an answer whose declaration was sent while the caller waited. */
+/** The document without XML declaration, for a response whose declaration was already sent. */
 export function errorElement(error: S3Error, context: { resource: string; requestId: string }): string {
   const details = Object.entries(error.details).map(([name, value]) => element(name, value));
   const body = [

@@ -1,4 +1,4 @@
-/** The algorithms one by one, in the form that the package builds for each; it declares only all of them together. */
+/** Declares the package's builds of single algorithms; the package itself only declares all algorithms together. */
 declare module 'hash-wasm/dist/*.umd.min.js' {
   const exported: typeof import('hash-wasm');
   export default exported;

@@ -3,8 +3,8 @@ import { isReservedMetadata } from '../envelope/metadata.ts';
 import { s3Error } from './error.ts';
 
 /**
- * A repeated header as stores and SigV4 read it: the values in order with a comma between them, and nothing else,
- * where `node:http` puts a blank behind it. What signatures are checked over is then what the store gets.
+ * Joins a repeated header as stores and SigV4 do: values in order, separated by a comma without the blank that
+ * `node:http` adds. So signatures are verified over exactly what the store receives.
  */
 export function joinRepeated(
   headers: IncomingHttpHeaders,
@@ -24,7 +24,7 @@ export function joinRepeated(
   return joined;
 }
 
-/** Beside `x-amz-*` and conditions: what describes an object, and CORS. Range is the handler's matter. */
+/** Forwarded besides `x-amz-*` and conditions: headers that describe an object, and CORS. Handlers deal with Range. */
 const forwarded = new Set([
   'access-control-request-headers',
   'access-control-request-method',
@@ -36,7 +36,10 @@ const forwarded = new Set([
   'origin',
 ]);
 
-/** Of the caller's own signature and framing, of plaintext, or the handler's to set. */
+/**
+ * Not forwarded: headers of the caller's own signature and framing, headers about the plaintext, and headers that
+ * handlers set.
+ */
 const replaced = new Set([
   'x-amz-content-sha256',
   'x-amz-copy-source',
@@ -51,14 +54,14 @@ const replaced = new Set([
 const ofPlaintext = /^x-amz-(?:checksum-|sdk-checksum-algorithm$)/;
 const copyConditions = 'x-amz-copy-source-';
 
-/** `requestHeadersUpstream` of a request that writes an object, with the metadata that it is to have. */
+/** `requestHeadersUpstream` for a request that writes an object, including the caller's metadata. */
 export const writeHeadersUpstream = (headers: IncomingHttpHeaders): Record<string, string> => ({
   ...requestHeadersUpstream(headers),
   ...userMetadata(headers),
 });
 
 /**
- * A caller's headers for the store: conditions with the store's ETags, descriptions and `x-amz-*`, without the
+ * The caller's headers for the store: conditions with the store's ETags, content headers and `x-amz-*`, without the
  * caller's signature, framing, checksums, copy source and metadata.
  */
 export function requestHeadersUpstream(headers: IncomingHttpHeaders): Record<string, string> {
@@ -81,7 +84,7 @@ function isForwarded(name: string): boolean {
   return !replaced.has(name) && !name.startsWith(copyConditions);
 }
 
-/** `aws-chunked` frames the request; every other coding is the object's. */
+/** `aws-chunked` is the request's framing; all other codings belong to the object. */
 export function withoutAwsChunked(encoding: string | undefined): string | undefined {
   if (encoding === undefined) return undefined;
   const codings = encoding.split(',').map((coding) => coding.trim());
@@ -101,12 +104,12 @@ const hopByHop = new Set([
 ]);
 const ofStoredBody = /^(?:x-amz-checksum-|content-(?:length|range|md5)$)/;
 
-/** The store's answer without what is of ciphertext, lengths and checksums; its ETag as callers see it. */
+/** The store's response headers without lengths and checksums of the ciphertext; the ETag as callers see it. */
 export function responseHeadersDownstream(headers: IncomingHttpHeaders): Record<string, string> {
   return answerHeaders(headers, (name) => !ofStoredBody.test(name));
 }
 
-/** What an answer says without the metadata that svc keeps beside the caller's. */
+/** Response headers without the metadata that svc keeps beside the caller's. */
 export const withoutEnvelope = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers)
@@ -114,7 +117,7 @@ export const withoutEnvelope = (headers: Readonly<Record<string, string>>): Reco
       .map(([name, value]) => [name, name === exposed ? withoutReserved(value) : value]),
   );
 
-/** Stores list all metadata of an object among the headers that pages may read. */
+/** Stores list all metadata of an object among the headers that web pages may read. */
 const exposed = 'access-control-expose-headers';
 const withoutReserved = (names: string): string =>
   names
@@ -122,7 +125,9 @@ const withoutReserved = (names: string): string =>
     .filter((name) => !isReservedMetadata(name.toLowerCase()))
     .join(', ');
 
-/** The store's answer as it is for what is not encrypted; its ETag as callers see it. */
+/**
+ * The store's response headers for unencrypted content, unchanged except for the ETag, which is converted for callers.
+ */
 export function passedResponseHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return answerHeaders(headers, () => true);
 }
@@ -155,7 +160,7 @@ const timeConditions = [
   'x-amz-if-match-last-modified-time',
 ] as const;
 
-/** The conditional headers of a request, ETags in the store's own form. */
+/** The conditional headers of a request, with the store's ETags. */
 export function inwardConditions(headers: IncomingHttpHeaders): Record<string, string> {
   const conditions: Record<string, string> = {};
   for (const name of etagConditions) {
@@ -173,14 +178,14 @@ const stored = /^("?)([0-9a-fA-F]{32})("?)$/;
 const shown = /^("?)([0-9a-fA-F]{32})-svc("?)$/;
 
 /**
- * The store's ETag as callers see it: 32 hexadecimal digits get the suffix `-svc`, because clients take a bare one
- * for the MD5 of what they sent. Quotes stay as they are; every other ETag is returned untouched.
+ * The store's ETag as callers see it: 32 hexadecimal digits get the suffix `-svc`, because clients would take them for
+ * the MD5 of the content. Quotes are kept; other ETags stay unchanged.
  */
 export function outward(etag: string): string {
   return replace(etag, stored, '-svc');
 }
 
-/** The caller's ETag as the store knows it: the reverse of `outward`. */
+/** Converts a caller's ETag to the store's: the reverse of `outward`. */
 export function inward(etag: string): string {
   return replace(etag, shown, '');
 }
@@ -193,12 +198,12 @@ function replace(etag: string, pattern: RegExp, suffix: string): string {
 
 const inList = /(^|[\s,"/])([0-9a-fA-F]{32})-svc(?=$|[\s,"])/g;
 
-/** `inward` for each ETag of an If-Match or If-None-Match list; `W/` and `*` stay as they are. */
+/** `inward` for each ETag of an If-Match or If-None-Match list; `W/` and `*` are kept. */
 export function inwardList(header: string): string {
   return header.replace(inList, '$1$2');
 }
 
-/** Without the surrounding quotes, as Complete lists and listings are compared. */
+/** Without surrounding quotes, for Complete and for comparing listings. */
 export function unquote(etag: string): string {
   return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag;
 }
@@ -207,10 +212,13 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 const userPrefix = 'x-amz-meta-';
 
-/** Bytes of user metadata that S3 takes. */
+/** S3's limit on user metadata in bytes. */
 export const maxUserMetadata = 2048;
 
-/** User metadata as S3 counts it: bytes of names without `x-amz-meta-`, and of values. Header values are byte strings. */
+/**
+ * Size of user metadata as S3 counts it: bytes of values and of names without `x-amz-meta-`. Header values are byte
+ * strings.
+ */
 export function userMetadataSize(headers: Headers): number {
   let size = 0;
   for (const name in headers) {
@@ -221,14 +229,15 @@ export function userMetadataSize(headers: Headers): number {
   return size;
 }
 
-/** The same as MinIO counts it, with the names whole. */
+/** Size as MinIO counts it, with complete names. */
 export const strictMetadataSize = (headers: Headers): number =>
   userMetadataSize(headers) +
   userPrefix.length * Object.keys(headers).filter((name) => name.startsWith(userPrefix)).length;
 
 /**
- * Sizes in the error are of the caller's own metadata, and of the room that ours leaves: of that alone a caller can
- * leave something out. @throws S3Error MetadataTooLarge
+ * The error states the size of the caller's own metadata, and the room that svc's leave, because callers can only
+ * reduce their own.
+ * @throws S3Error MetadataTooLarge
  */
 export function checkUserMetadata(headers: Headers): void {
   const size = userMetadataSize(headers);
@@ -239,7 +248,7 @@ export function checkUserMetadata(headers: Headers): void {
   });
 }
 
-/** The caller's own metadata: what a caller puts under the name of ours is left out. */
+/** The caller's own metadata, without names that are reserved for svc. */
 export function userMetadata(headers: Headers): Record<string, string> {
   const own: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -249,7 +258,7 @@ export function userMetadata(headers: Headers): Record<string, string> {
   return own;
 }
 
-/** Headers by which the writer of an object says how readers are to treat it. */
+/** Headers by which an object's writer tells readers how to treat it. */
 export const descriptionHeaders: readonly string[] = [
   'cache-control',
   'content-disposition',
@@ -261,7 +270,7 @@ export const descriptionHeaders: readonly string[] = [
 
 const kept = [...descriptionHeaders, 'x-amz-website-redirect-location'];
 
-/** What HEAD says of an object and a copy with `REPLACE` must repeat; the svc headers and the storage class are left out. */
+/** Headers of a HEAD response that a copy with `REPLACE` must repeat; without svc headers and storage class. */
 export function storedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -272,22 +281,22 @@ export function storedHeaders(headers: IncomingHttpHeaders): Record<string, stri
   return result;
 }
 
-/** Under this name rclone keeps the MD5 of an object whose ETag is none, and looks for it. */
+/** rclone keeps and looks for the MD5 of an object under this name if the ETag is not an MD5. */
 export const md5Metadata = 'x-amz-meta-md5chksum';
 
-/** The MD5 of a plaintext that its writer names. */
+/** The MD5 of a plaintext as named by its writer. */
 export interface NamedMd5 {
-  /** Mostly base64 of 16 bytes; metadata have it in the caller's spelling. */
+  /** Usually base64 of 16 bytes; in metadata, spelled as by the caller. */
   readonly md5: string;
-  /** `metadata`: it is the caller's own metadata, which must not get lost. */
+  /** `metadata`: part of the caller's own metadata, which must be kept. */
   readonly from: 'metadata' | 'content-md5';
 }
 
 /**
- * Takes the MD5 out of what goes to the store in the clear: with it, whoever has the store can tell which of the files that
- * they know an object is.
+ * Removes the MD5 from the headers that the store sees in the clear, because it would reveal which of a set of known
+ * files an object is.
  * @param forwarded the caller's headers for the store
- * @param all the caller's headers; Content-MD5 counts where the metadata name none
+ * @param all the caller's headers; Content-MD5 counts if the metadata name none
  */
 export function takeNamedMd5(
   forwarded: Readonly<Record<string, string>>,

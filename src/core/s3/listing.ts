@@ -2,13 +2,13 @@ import { type BlockBody, inBlocks } from '../block-body.ts';
 import { s3Error } from './error.ts';
 import { escapeXml, scanXml, Utf8Text } from './xml-text.ts';
 
-/** MinIO begins it with a small letter. */
+/** MinIO writes it with a small initial. */
 const attributes = /^[Gg]etObjectAttributes\w+$/;
 const lists = /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult)$/;
-/** S3 lists 1,000 at a time, MinIO 10,000 parts. What is made of an entry takes up to 1 KB. */
+/** S3 lists 1,000 entries at a time, MinIO 10,000 parts. A parsed entry takes up to 1 KB. */
 const maxEntries = 10_000;
 const maxChecksums = 5 * maxEntries;
-/** What each entry has, where it has not the name of one. */
+/** The element that every entry must have, unless it is `Key`. */
 const required: Readonly<Record<string, string>> = { CommonPrefixes: 'Prefix', Part: 'PartNumber' };
 const entryElements = new Set(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload', 'Part']);
 const named = new Set<string>(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload']);
@@ -34,12 +34,12 @@ const topFields = new Set([
 ]);
 
 /**
- * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads.
- * @throws S3Error InternalError when it is none of these or cannot be read safely
+ * Parses a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads.
+ * @throws S3Error InternalError for any other document, or one that cannot be read safely
  */
 export const scanListing = (xml: Buffer): Listing => scan(xml, lists);
 
-/** Reads GetObjectAttributes, which holds a listing of parts. @throws S3Error InternalError as `scanListing` */
+/** Parses GetObjectAttributes, which includes a listing of parts. @throws S3Error InternalError as `scanListing` */
 export const scanAttributes = (xml: Buffer): Listing => scan(xml, attributes);
 
 function scan(bytes: Buffer, roots: RegExp): Listing {
@@ -49,7 +49,7 @@ function scan(bytes: Buffer, roots: RegExp): Listing {
   return scanner.listing();
 }
 
-/** Another encoding may have other characters for the same bytes, and a client may go by what the document says of itself. */
+/** In another encoding the same bytes may be other characters, and clients may trust the document's own declaration. */
 function isUtf8(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, 256);
   const [, encoding = 'utf-8'] =
@@ -72,10 +72,10 @@ class ListingScanner {
   readonly #checksums: Span[] = [];
   readonly #top = new Map<string, Span>();
   #entry: Open | undefined;
-  /** Depth of a checksum element that is being passed over, or 0. */
+  /** Depth of a checksum element that is being skipped, or 0. */
   #skipping = 0;
   #start = 0;
-  /** Where the content of the open element of each depth begins. */
+  /** Start of the content of the open element, by depth. */
   readonly #contents: number[] = [];
 
   constructor(xml: Utf8Text) {
@@ -84,7 +84,7 @@ class ListingScanner {
 
   open(name: string, depth: number, start: number, content: number): void {
     if (depth === 1) this.root = name;
-    // some clients would leave the prefix of a namespace out
+    // some clients would ignore a namespace prefix
     if (name.includes(':')) throw unreadable();
     if (this.#skipping > 0) return;
     if (name.startsWith('Checksum')) this.#skipping = depth;
@@ -112,7 +112,7 @@ class ListingScanner {
     this.#entries.push(this.#entry);
   }
 
-  /** Empty ones would be a million in a listing. */
+  /** Rejects entries without a name, of which a listing could hold a million. */
   #endEntry(entry: Open, end: number): void {
     if (!entry.found.has(required[entry.element] ?? 'Key')) throw unreadable();
     entry.end = end;
@@ -146,7 +146,7 @@ class ListingScanner {
     };
   }
 
-  /** GetObjectAttributes answers about one object, whose fields are the document's own. */
+  /** GetObjectAttributes describes one object, whose fields are at the top level. */
   #object(): LocatedEntry {
     const end = this.#xml.length;
     return this.#locate({ element: 'Object', depth: 1, start: 0, end, found: this.#top }, false);
@@ -198,7 +198,7 @@ function spanOf<Name extends string>(name: Name, span: Span | undefined): { [nam
   return span === undefined ? {} : ({ [name]: span } as { [name in Name]: Span });
 }
 
-/** `encoding-type=url` writes a space as `+`. */
+/** With `encoding-type=url`, a space is `+`. */
 function decodeUrl(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', '%20'));
@@ -211,26 +211,26 @@ function unreadable(cause?: unknown) {
   return s3Error('InternalError', "The object store's listing could not be read.", { cause });
 }
 
-/** `Object` stands for the object itself in an answer of GetObjectAttributes. */
+/** `Object` represents the object itself in a response of GetObjectAttributes. */
 type EntryElement = 'Contents' | 'Version' | 'DeleteMarker' | 'CommonPrefixes' | 'Upload' | 'Part' | 'Object';
 
-/** One entry of a listing, as the store gave it. */
+/** One entry of a listing, as received from the store. */
 export interface ListingEntry {
   readonly element: EntryElement;
-  /** Decoded, of CommonPrefixes the prefix; empty for parts and objects, which have no name there. */
+  /** Decoded key, or prefix for CommonPrefixes; empty for parts and objects, which have no key there. */
   readonly key: string;
-  /** With the store's quotes. */
+  /** Including quotes. */
   readonly etag?: string;
   /** Stored bytes. */
   readonly size?: number;
   readonly versionId?: string;
-  /** As the store has it. */
+  /** In the store's format. */
   readonly lastModified?: string;
   readonly uploadId?: string;
   readonly partNumber?: number;
 }
 
-/** A stretch of the document that can be replaced, by offsets in bytes. */
+/** A replaceable stretch of the document, in byte offsets. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -242,11 +242,11 @@ interface LocatedEntry extends ListingEntry {
   readonly sizeSpan?: Span;
 }
 
-/** A listing of the store, read and ready to be rewritten. */
+/** A parsed listing that can be rewritten. */
 export interface Listing {
   readonly xml: Utf8Text;
   readonly entries: readonly LocatedEntry[];
-  /** `Checksum…` elements, which are of ciphertext. */
+  /** `Checksum…` elements, which describe the ciphertext. */
   readonly checksums: readonly Span[];
   readonly keyCount?: Span;
   readonly isTruncated?: Span;
@@ -255,13 +255,13 @@ export interface Listing {
   readonly root: string;
 }
 
-/** What becomes of an entry: left out, or shown with another size (bytes), ETag and further elements. */
+/** Change to an entry: dropped, or shown with another size (bytes), ETag and additional elements. */
 export type EntryEdit = { readonly drop: true } | ({ readonly drop?: false } & ShownEntry);
 
 interface ShownEntry {
   readonly size?: number;
   readonly etag?: string;
-  /** Elements that the store's entry does not have. */
+  /** Elements to add to the store's entry. */
   readonly added?: string;
 }
 
@@ -270,8 +270,8 @@ interface Replacement extends Span {
 }
 
 /**
- * The listing with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out.
- * @param added elements of the whole
+ * The listing with entries changed by `edit`, a corrected key count, and without checksums of the ciphertext.
+ * @param added elements to add at the top level
  */
 export function rewriteListing(
   listing: Listing,
@@ -319,7 +319,7 @@ function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replac
   return replacements;
 }
 
-/** Callers of the first ListObjects go on after the last key that they see: when it is left out, name it. */
+/** Clients of the first ListObjects resume after the last key they see, so a dropped last key needs a NextMarker. */
 function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement | undefined {
   const { isTruncated, keyCount, nextMarker, root, xml } = listing;
   const last = listing.entries.at(-1);
@@ -331,7 +331,7 @@ function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Re
   return { start: at, end: at, text: `<NextMarker>${rawKey}</NextMarker>` };
 }
 
-/** What is left of `xml` after `replacements`; where one begins within another, it is left out. */
+/** Applies replacements; one that begins within another is skipped. */
 function apply(xml: Buffer, replacements: Replacement[]): BlockBody {
   replacements.sort((left, right) => left.start - right.start || left.end - right.end);
   let [at, length] = [0, xml.length];

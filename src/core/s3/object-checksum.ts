@@ -12,7 +12,7 @@ import {
 } from './checksum.ts';
 import { s3Error } from './error.ts';
 
-/** What an upload was begun with. */
+/** The checksum that an upload was created with. */
 export interface UploadChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type?: ChecksumType;
@@ -21,11 +21,11 @@ export interface UploadChecksum {
 /** A checksum of the whole object, as a caller names it. */
 export interface ObjectChecksum extends UploadChecksum {
   readonly value: Buffer;
-  /** Number of parts that a composite one may be followed by. */
+  /** Number of parts at the end of a composite checksum, if given. */
   readonly parts?: number;
 }
 
-/** As headers of an answer. */
+/** The checksum as response headers. */
 export const wholeChecksumHeaders = ({ algorithm, type, text }: WholeChecksum): Record<string, string> => ({
   [`x-amz-checksum-${algorithm}`]: text,
   'x-amz-checksum-type': type,
@@ -36,7 +36,7 @@ export interface SummedPart {
   readonly checksum: Buffer;
 }
 
-/** From the headers of CreateMultipartUpload. @throws S3Error InvalidRequest */
+/** Reads the headers of CreateMultipartUpload. @throws S3Error InvalidRequest */
 export function readUploadChecksum(headers: IncomingHttpHeaders): UploadChecksum | undefined {
   const name = headers['x-amz-checksum-algorithm'];
   const type = readChecksumType(headers);
@@ -59,7 +59,8 @@ export function readUploadChecksum(headers: IncomingHttpHeaders): UploadChecksum
 }
 
 /**
- * Whether a part comes with the checksum that its upload was begun with: of a composite one S3 wants each part's.
+ * Checks that a part announces the checksum that its upload was created with; for a composite checksum S3 requires one
+ * for each part.
  * @throws S3Error InvalidRequest
  */
 export function judgePartChecksum(headers: IncomingHttpHeaders, begun: UploadChecksum | undefined): void {
@@ -75,7 +76,7 @@ export function judgePartChecksum(headers: IncomingHttpHeaders, begun: UploadChe
 
 const needsPartChecksums = (type: ChecksumType | undefined): boolean => type === 'COMPOSITE';
 
-/** In a header or a trailer; there is one at most. */
+/** From a header or a trailer; there is at most one. */
 function announcedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
   const trailer = String(headers['x-amz-trailer']).trim().toLowerCase();
   return checksumAlgorithms.find((algorithm) => {
@@ -84,7 +85,7 @@ function announcedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | u
   });
 }
 
-/** From the headers of CompleteMultipartUpload. @throws S3Error InvalidRequest */
+/** Reads the headers of CompleteMultipartUpload. @throws S3Error InvalidRequest */
 export function readObjectChecksum(headers: IncomingHttpHeaders): ObjectChecksum | undefined {
   const named = checksumAlgorithms.filter(
     (algorithm) => headers[`x-amz-checksum-${algorithm}`] !== undefined,
@@ -118,9 +119,9 @@ function typeOf(type: ChecksumType | undefined, algorithm: ChecksumAlgorithm): {
 }
 
 /**
- * What a Complete has to say for an upload that was begun with a checksum.
+ * Checks a Complete of an upload that was created with a checksum.
  * @param stated `x-amz-checksum-type` of the Complete
- * @throws S3Error InvalidRequest for another type, and where one of a composite upload's parts is named without its checksum
+ * @throws S3Error InvalidRequest for another type, and for a part without checksum in a composite upload
  */
 export function judgeCompletedChecksums(
   { algorithm, type }: UploadChecksum,
@@ -142,15 +143,15 @@ export function judgeCompletedChecksums(
   );
 }
 
-/** S3 has no composite CRC-64, and a digest of the whole does not follow from those of its parts. */
+/** S3 has no composite CRC-64, and a digest of the whole does not follow from digests of the parts. */
 function typesOf(algorithm: ChecksumAlgorithm): readonly ChecksumType[] {
   if (algorithm === 'crc64nvme') return ['FULL_OBJECT'];
   return isCrc(algorithm) ? ['FULL_OBJECT', 'COMPOSITE'] : ['COMPOSITE'];
 }
 
 /**
- * Where neither the caller nor the upload says of which type it is, either will do.
- * @throws S3Error BadDigest where the parts give another checksum than the caller names
+ * If neither the caller nor the upload specifies the type, either may match.
+ * @throws S3Error BadDigest if the parts result in another checksum or another number of parts than the caller names
  */
 export function verifyObjectChecksum(
   named: ObjectChecksum,
@@ -171,14 +172,14 @@ export function verifyObjectChecksum(
   return toldChecksum({ algorithm, type: found }, value, parts.length);
 }
 
-/** The checksum that an upload was begun with, from those of its parts. */
+/** The checksum that an upload was created with, calculated from its parts. */
 export function wholeChecksum(begun: UploadChecksum, parts: readonly SummedPart[]): WholeChecksum {
   const { algorithm } = begun;
   const type = typeOfUpload(begun);
   return toldChecksum({ algorithm, type }, checksumOf(algorithm, type, parts), parts.length);
 }
 
-/** As S3 has it where Create does not say. */
+/** S3's default if Create does not specify the type. */
 export const typeOfUpload = ({ algorithm, type }: UploadChecksum): ChecksumType =>
   type ?? (algorithm === 'crc64nvme' ? 'FULL_OBJECT' : 'COMPOSITE');
 
@@ -189,11 +190,11 @@ function checksumOf(algorithm: ChecksumAlgorithm, type: ChecksumType, parts: rea
   return running.digest();
 }
 
-/** Checksums of which that of a whole follows from those of its pieces. */
+/** Checksums where that of the whole follows from those of its pieces. */
 export type CrcAlgorithm = 'crc32' | 'crc32c' | 'crc64nvme';
 
 export interface CrcPiece {
-  /** Bytes that it is of. */
+  /** Bytes of the piece. */
   readonly size: number;
   /** Big-endian. */
   readonly checksum: Buffer;
@@ -214,12 +215,12 @@ const fields: Readonly<Record<CrcAlgorithm, Field>> = {
 const isCrc = (algorithm: string): algorithm is CrcAlgorithm => Object.hasOwn(fields, algorithm);
 
 /**
- * The CRC of pieces that follow one another. Each of these CRCs begins and ends with the complement, which cancel out:
- * that of `a` before `b` is that of `a`, times x to the power of the bits of `b`, plus that of `b`.
+ * The CRC of concatenated pieces. These CRCs start and end with a complement, which cancels out: the CRC of `a`
+ * followed by `b` is that of `a`, times x to the power of the number of bits in `b`, plus that of `b`.
  */
 export function combineCrcs(algorithm: CrcAlgorithm, pieces: readonly CrcPiece[]): Buffer {
   const field = fields[algorithm];
-  /** Nearly all parts of an upload have the same size. */
+  /** Powers are reused, as nearly all parts of an upload have the same size. */
   const powers = new Map<number, bigint>();
   let whole = 0n;
   for (const { size, checksum } of pieces) {
@@ -230,7 +231,7 @@ export function combineCrcs(algorithm: CrcAlgorithm, pieces: readonly CrcPiece[]
   return Buffer.from(whole.toString(16).padStart(Number(field.bits / 4n), '0'), 'hex');
 }
 
-/** x to that power, by squaring. */
+/** x to this power, by squaring. */
 function powerOfX(exponent: bigint, field: Field): bigint {
   let result = 1n << (field.bits - 1n);
   let square = result >> 1n;
@@ -241,7 +242,7 @@ function powerOfX(exponent: bigint, field: Field): bigint {
   return result;
 }
 
-/** a times b modulo the polynomial, over GF(2). */
+/** Product of a and b modulo the polynomial, over GF(2). */
 function product(a: bigint, b: bigint, { bits, polynomial }: Field): bigint {
   let sum = 0n;
   let shifted = b;

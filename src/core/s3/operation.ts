@@ -3,8 +3,8 @@ import { type S3Error, type S3ErrorCode, s3Error } from './error.ts';
 import type { S3Request } from './request.ts';
 
 /**
- * Names the operation that a request asks for. Whatever could carry a caller's body into the store is refused
- * unless it is an operation that encrypts or is on the list of configuration requests.
+ * Determines the operation that a request asks for. Anything that could carry a caller's body into the store is
+ * rejected, unless the operation encrypts or is a known configuration request.
  */
 export function classify(request: Subject): Classified {
   if (hasRepeatedName(request)) return refuse('InvalidRequest', 'A query parameter is repeated.');
@@ -33,7 +33,7 @@ function serviceOperation({ method }: Subject): Classified {
   return method === 'HEAD' || method === 'OPTIONS' ? passThrough : notAllowed(method, 'SERVICE');
 }
 
-/** Configuration sub-resources of a bucket: their bodies never hold objects. */
+/** Configuration subresources of a bucket, whose bodies never contain objects. */
 const configuration = [
   'acl',
   'cors',
@@ -57,7 +57,7 @@ const configuration = [
   'intelligent-tiering',
 ];
 
-/** Read-only sub-resources. */
+/** Read-only subresources. */
 const information = ['location', 'policyStatus'];
 
 function bucketOperation(request: Subject): Classified {
@@ -77,7 +77,7 @@ function bucketOperation(request: Subject): Classified {
   }
 }
 
-/** No parameter: create or delete the bucket. */
+/** Without parameters: creates or deletes the bucket. */
 function change(request: Subject): Classified {
   if (onlyParameters(request)) return request.method === 'DELETE' ? { name: 'DeleteBucket' } : passThrough;
   const known = configuration.some((name) => request.query.has(name) && onlyParameters(request, name, 'id'));
@@ -120,12 +120,12 @@ export type OperationName =
   | 'DeleteBucket'
   | 'PassThrough';
 
-/** `bodyCheck`: the body has to pass `checkRestoreBody` before it is passed on. */
+/** `bodyCheck`: the body must pass `checkRestoreBody` before it is forwarded. */
 export type Classified =
   | { readonly name: OperationName; readonly bodyCheck?: 'restore' }
   | { readonly name: 'Refused'; readonly error: S3Error };
 
-/** What classification looks at. Headers are those after `mergeHoisted`. */
+/** Input of the classification; headers after `mergeHoisted`. */
 type Subject = Pick<S3Request, 'method' | 'bucket' | 'key' | 'query' | 'headers'>;
 
 const passThrough: Classified = { name: 'PassThrough' };
@@ -149,18 +149,18 @@ function notImplemented(what: string): Classified {
   );
 }
 
-/** Whether each of the request's parameters is in the list; `x-id` is a mark of AWS SDKs without meaning. */
+/** Whether all of the request's parameters are in the list; AWS SDKs add a meaningless `x-id`. */
 function onlyParameters({ query }: Subject, ...allowed: string[]): boolean {
   return query.entries.every(([name]) => name === 'x-id' || allowed.includes(name));
 }
 
-/** Sub-resources whose bodies are configuration of an object, never its data. */
+/** Subresources whose bodies configure an object and never contain its data. */
 const objectConfiguration = ['acl', 'tagging', 'retention', 'legal-hold'];
 
 const emptyBodyWanted =
   'The request included a body. Requests of this type must not include a non-empty body.';
 
-/** Headers by which a store takes a body otherwise than as the object's new content. */
+/** Headers that make a store use a body differently than as the object's new content. */
 const divertingHeaders = new Set([
   'x-amz-write-offset-bytes',
   'x-amz-rename-source',

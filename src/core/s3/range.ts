@@ -1,7 +1,7 @@
 import { storedSize } from '../envelope/cipher.ts';
 import { s3Error } from './error.ts';
 
-/** `from`..`to` (inclusive, `to` open-ended when absent) or the last `suffix` bytes. */
+/** `from` to `to` (inclusive; open-ended without `to`), or the last `suffix` bytes. */
 export type RequestedRange = { from: number; to?: number } | { suffix: number };
 
 export interface ResolvedRange {
@@ -14,8 +14,8 @@ const single = /^bytes=(\d*)-(\d*)$/;
 const largest = 2n ** 63n - 1n;
 
 /**
- * A single `bytes=` range; undefined (answer the whole object, as S3 does) for several, malformed or absent. S3 takes
- * no blanks, no capitals and nothing that has more than 64 bits.
+ * A single `bytes=` range; undefined for several, malformed or no ranges, and then the whole object is sent, as in S3.
+ * S3 accepts no blanks, no capitals and no numbers of more than 64 bits.
  */
 export function parseRange(header: string | undefined): RequestedRange | undefined {
   const match = header === undefined ? null : single.exec(header);
@@ -32,7 +32,9 @@ function exceeds(digits: string): boolean {
   return significant.length > 19 || (significant.length === 19 && BigInt(significant) > largest);
 }
 
-/** The range within `size` bytes, `whole` for the end of nothing, or undefined when it cannot be satisfied (416). */
+/**
+ * The range within `size` bytes, `whole` for a suffix of an empty object, or undefined if it cannot be satisfied (416).
+ */
 export function resolveRange(range: RequestedRange, size: number): ResolvedRange | 'whole' | undefined {
   if ('suffix' in range) {
     if (range.suffix === 0) return undefined;
@@ -43,7 +45,9 @@ export function resolveRange(range: RequestedRange, size: number): ResolvedRange
   return { start: range.from, end: Math.min(range.to ?? size - 1, size - 1) };
 }
 
-/** Of a copy: both ends must be given and lie within the source, unlike those of a GET. @throws S3Error InvalidArgument */
+/**
+ * Range of a copy: unlike for a GET, both ends must be given and lie within the source. @throws S3Error InvalidArgument
+ */
 export function readCopyRange(header: string): ResolvedRange {
   const [, start = '', end = ''] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? [];
   const range = { start: Number(start), end: Number(end) };
@@ -55,7 +59,7 @@ export function readCopyRange(header: string): ResolvedRange {
   );
 }
 
-/** Bytes. @throws S3Error InvalidArgument for a range beyond the end */
+/** Number of bytes to copy. @throws S3Error InvalidArgument for a range beyond the end */
 export function lengthToCopy(range: ResolvedRange | undefined, size: number): number {
   if (range === undefined) return size;
   if (range.end < size) return range.end - range.start + 1;
@@ -68,12 +72,12 @@ export function contentRange({ start, end }: ResolvedRange, size: number): strin
   return `bytes ${start}-${end}/${size}`;
 }
 
-/** Content-Range of a 416. */
+/** Content-Range of a 416 response. */
 export function unsatisfiedRange(size: number): string {
   return `bytes */${size}`;
 }
 
-/** What a range takes from one part. */
+/** The slice of one part that a range covers. */
 export interface PartSlice {
   /** Index into the list of sizes. */
   index: number;
@@ -81,15 +85,15 @@ export interface PartSlice {
   skip: number;
   /** Plaintext bytes in the slice. */
   take: number;
-  /** Where the whole stored part lies in the stored object; the end is inclusive. */
+  /** Offsets of the whole stored part in the stored object; the end is inclusive. */
   cipherStart: number;
   cipherEnd: number;
 }
 
 /**
- * The parts that cover plaintext bytes `start`..`end` (inclusive) of an object whose parts hold so many plaintext bytes, those
- * without any that lie between them included. One by one: an object has up to 10,000, and as many readers as it takes.
- * @param stored bytes of a stored part by those of its plaintext
+ * The parts that cover plaintext bytes `start` to `end` (inclusive) of an object with parts of these sizes, including
+ * empty parts in between. Yielded one by one, because an object has up to 10,000 parts and any number of readers.
+ * @param stored maps a part's plaintext size to its stored size
  */
 export function* coveringParts(
   parts: readonly { readonly size: number }[],

@@ -15,47 +15,51 @@ import { s3Error } from './error.ts';
 import { announcedLength, type PayloadMode, payloadMode } from './sigv4-sign.ts';
 import type { VerifiedSignature } from './sigv4-verify.ts';
 
-/** A body after decoding its transfer form (plain, chunked, aws-chunked). */
+/** A request body after decoding its framing (plain, chunked, aws-chunked). */
 export interface Payload {
-  /** Bytes as declared (Content-Length or x-amz-decoded-content-length), undefined when the sender did not say. */
+  /** Announced bytes (Content-Length or x-amz-decoded-content-length); undefined if there is no announcement. */
   readonly length: number | undefined;
   /**
-   * The body, in order. The iteration ends only after length, checksums, digests and
-   * signatures have all been found right; otherwise it throws S3Error (BadDigest, IncompleteBody …).
-   * Chunks are valid until the next is asked for.
-   * @param also a checksum that is calculated whether or not it was announced
+   * The body in order. The iteration ends without error only after length, checksums, digests and signatures were
+   * verified; otherwise it throws an S3Error (BadDigest, IncompleteBody …). Chunks are valid until the next is
+   * requested.
+   * @param also a checksum to calculate even if it was not announced
    */
   chunks(also?: ChecksumAlgorithm): AsyncIterable<Buffer>;
-  /** True where the sender names a checksum, in a header or a trailer. */
+  /** True if the sender announces a checksum, in a header or a trailer. */
   readonly announcesChecksum: boolean;
-  /** Those that a header names. The iteration ends only if they are right. */
+  /** Checksums in headers. The iteration ends without error only if they match. */
   readonly announced: Checksums;
-  /** Of the body, once the iteration has ended: the announced ones, found right, and the one that was asked for. */
+  /**
+   * Checksums of the body once the iteration has ended: the announced ones, verified, and the one requested by `also`.
+   */
   checksums(): Checksums;
   /**
-   * The whole body, checked, where it is short and says how long it is; undefined for others, which are read by `chunks`.
+   * The whole verified body if it is short and of announced length; undefined for others, to be read by `chunks`.
    * @param limit bytes after decoding
    */
   short?(limit: number, also?: ChecksumAlgorithm): Promise<Buffer> | undefined;
-  /** The whole body, checked. @throws S3Error when it is longer than `limit` bytes. */
+  /** The whole verified body. @throws S3Error if it is longer than `limit` bytes */
   read(limit: number): Promise<Buffer>;
 }
 
 export interface PayloadSource {
   readonly headers: IncomingHttpHeaders;
-  /** Undefined where senders are not authenticated: chunk signatures are passed over then. */
+  /** Undefined if senders are not authenticated; chunk signatures are then ignored. */
   readonly signature: VerifiedSignature | undefined;
-  /** The body as it comes from the wire; asked for once. */
+  /** The body as received; called once. */
   readonly raw: () => AsyncIterable<Buffer>;
-  /** The same in one piece, of exactly so many bytes; asked for in place of `raw`. Absent: bodies are only read by `raw`. */
+  /**
+   * The body in one piece of exactly `length` bytes; called in place of `raw`. Absent: bodies are only read by `raw`.
+   */
   readonly whole?: (length: number) => Promise<Buffer>;
-  /** Most bytes after decoding; more is EntityTooLarge. */
+  /** Maximum bytes after decoding; EntityTooLarge beyond. */
   readonly limit: number;
-  /** Told the `x-amz-checksum-*` that were verified or calculated, for the answer. */
+  /** Called with the `x-amz-checksum-*` values that were verified or calculated, for the response. */
   readonly onVerified?: (checksums: Readonly<Record<string, string>>) => void;
 }
 
-/** @throws S3Error for a head that announces its body wrongly (InvalidArgument, InvalidDigest …). */
+/** @throws S3Error for headers that announce the body incorrectly (InvalidArgument, InvalidDigest …) */
 export function createPayload(source: PayloadSource): Payload {
   const { headers, signature } = source;
   const contentSha256 = signature?.contentSha256 ?? single(headers['x-amz-content-sha256']);
@@ -114,7 +118,7 @@ async function* verified(source: PayloadSource, checks: Checks): AsyncGenerator<
   onEnd(verifier.finish(decoder?.trailers));
 }
 
-/** What the chunks of a short body may take beside its data, in bytes. */
+/** Maximum framing bytes of a short body in chunks, besides its data. */
 const mostFraming = 64 * 1024;
 
 async function verifiedWhole(raw: Promise<Buffer>, source: PayloadSource, checks: Checks): Promise<Buffer> {
@@ -142,13 +146,13 @@ function decoderFor(
   return new ChunkDecoder({ signed, trailer, decodedLength, observer });
 }
 
-/** A request without either framing header has no body. */
+/** Without either framing header a request has no body. */
 function bodyLength(headers: IncomingHttpHeaders, mode: PayloadMode): number | undefined {
   const announced = announcedLength(headers, mode);
   return announced === undefined && !hasBody(headers) ? 0 : announced;
 }
 
-/** True when the head says that a body follows. */
+/** Whether the headers announce a body. */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -168,12 +172,12 @@ const tooLong = () => s3Error('MaxMessageLengthExceeded');
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-/** Pieces that wait at most to be joined. */
+/** Maximum number of pieces that wait to be joined. */
 const mostLoose = 256;
 
 /**
- * A body that is collected whole. Callers may cut it into single bytes, and each slice costs a hundred times
- * that and keeps the block that it was cut from, so loose pieces are copied together on the way.
+ * A body that is collected whole. Callers may send it in single bytes, and a slice costs a hundred times as much and
+ * keeps its whole block in memory, so small pieces are merged on arrival.
  */
 export class JoinedPieces {
   readonly #joined: Buffer[] = [];
@@ -208,13 +212,13 @@ function algorithmsOf(
   return also === undefined ? wanted : [...wanted, also];
 }
 
-/** Checks a body, as it passes, against everything that the caller announced about it. */
+/** Verifies a body, as it passes, against everything that the caller announced about it. */
 export class PlaintextVerifier {
   readonly #expectations: readonly Expectation[];
   readonly #also: ChecksumAlgorithm | undefined;
   readonly #running = new Map<ChecksumAlgorithm, Checksum>();
 
-  /** @param also calculated beside what is expected */
+  /** @param also a checksum to calculate besides the expected ones */
   constructor(expectations: readonly Expectation[], also?: ChecksumAlgorithm) {
     this.#expectations = expectations;
     this.#also = also;
@@ -228,7 +232,8 @@ export class PlaintextVerifier {
   }
 
   /**
-   * Once, after the last byte. Returns what was announced as `x-amz-checksum-…`, and what was to be calculated besides.
+   * Called once, after the last byte. Returns the checksums announced as `x-amz-checksum-…`, and the one requested by
+   * `also`.
    * @throws S3Error BadDigest, XAmzContentSHA256Mismatch, MalformedTrailerError, InvalidRequest
    */
   finish(trailers: ReadonlyMap<string, string> = new Map()): Checksums {
@@ -246,7 +251,7 @@ export class PlaintextVerifier {
     return checksums;
   }
 
-  /** A checksum that came without having been announced was not computed, and is not let pass as if it had been. */
+  /** Rejects unannounced checksums: they were not calculated, and must not pass as verified. */
   #refuseStrangers(trailers: ReadonlyMap<string, string>): void {
     const announced = new Set(
       this.#expectations.map(({ source, name }) => (source === 'trailer' ? name : '')),
@@ -255,7 +260,7 @@ export class PlaintextVerifier {
   }
 }
 
-/** Checksums as the headers of an answer have them. */
+/** Checksums as response headers. */
 export const checksumHeaders = (checksums: Checksums): Record<string, string> =>
   Object.fromEntries(
     [...checksums].map(([algorithm, digest]) => [`${checksumPrefix}${algorithm}`, digest.toString('base64')]),

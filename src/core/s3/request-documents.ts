@@ -13,11 +13,11 @@ import { element, scanEntries } from './xml-text.ts';
 
 export interface CompletedPart {
   readonly partNumber: number;
-  /** Without quotes, in the form that the document has: the caller's when parsed. */
+  /** Unquoted; the caller's ETag after parsing, the store's in a document for the store. */
   readonly etag: string;
-  /** CRC-32 of the stored part in base64, for the store only. */
+  /** Base64 CRC-32 of the stored part, only for the store. */
   readonly checksum?: string | undefined;
-  /** Checksums of the plaintext that the caller names. */
+  /** Plaintext checksums that the caller names. */
   readonly named?: Checksums;
 }
 
@@ -25,10 +25,10 @@ export const maxPartNumber = 10_000;
 /** 10,000 parts with every checksum stay well below. */
 const maxCompleteBytes = 4 * 1024 * 1024;
 
-/** Element by which documents name a checksum of that kind. */
+/** Name of the element for a checksum of this algorithm. */
 export const checksumElement = (algorithm: ChecksumAlgorithm): string => `Checksum${algorithm.toUpperCase()}`;
 
-/** The checksum of a whole object, as documents have it. */
+/** The checksum of a whole object, as elements. */
 export const checksumFields = ({ algorithm, type, text }: WholeChecksum): string[] => [
   element(checksumElement(algorithm), text),
   element('ChecksumType', type),
@@ -38,7 +38,10 @@ const checksumElements = checksumAlgorithms.map(
   (algorithm) => [checksumElement(algorithm), algorithm] as const,
 );
 
-/** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidPart, InvalidRequest */
+/**
+ * Parses the part list of CompleteMultipartUpload.
+ * @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidPart, InvalidRequest
+ */
 export function parseCompleteMultipart(xml: Buffer): CompletedPart[] {
   const texts = xml.length <= maxCompleteBytes ? scanParts(xml) : undefined;
   const parts = (texts ?? parseParts(xml.toString())).slice(0, maxPartNumber + 1).map(readPart);
@@ -95,7 +98,7 @@ const badPartChecksum = (value: string) =>
     details: { ArgumentName: 'Checksum', ArgumentValue: value.slice(0, 200) },
   });
 
-/** `partNumber` of a query or document: 1 to 10,000. @throws S3Error InvalidArgument */
+/** Parses `partNumber` of a query or document: 1 to 10,000. @throws S3Error InvalidArgument */
 export function parsePartNumber(text: string): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= maxPartNumber) return number;
@@ -104,10 +107,13 @@ export function parsePartNumber(text: string): number {
   });
 }
 
-/** Text of so many parts is made at a time: as one string, 10,000 take ten times their bytes. */
+/** Parts serialized at a time: as one string, 10,000 would take ten times their bytes. */
 const partsAtOnce = 100;
 
-/** The document for the store: numbers, ETags and checksums as the store has them; a caller's would be of plaintext. */
+/**
+ * The document for the store, with the store's numbers, ETags and checksums; the caller's checksums describe the
+ * plaintext.
+ */
 export function completeMultipartXml(parts: readonly CompletedPart[]): Buffer {
   return bytesOfPieces(function* () {
     yield '<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">';
@@ -125,13 +131,13 @@ function partXml({ partNumber, etag, checksum }: CompletedPart): string {
   return `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}${sum}</Part>`;
 }
 
-/** ETag, LastModifiedTime and Size are conditions; the ETag is in the form of the document. */
+/** ETag, LastModifiedTime and Size are conditions; the ETag is the one in the document. */
 export interface ObjectToDelete {
   readonly key: string;
   readonly versionId?: string;
   readonly etag?: string;
   readonly lastModifiedTime?: string;
-  /** Bytes, of what the caller sees: no store gets it. */
+  /** Plaintext bytes; never sent to a store. */
   readonly size?: number;
 }
 
@@ -141,14 +147,17 @@ export interface DeleteObjectsRequest {
 }
 
 const maxObjects = 1000;
-/** S3's own bound. */
+/** S3's limit. */
 export const maxDeleteBytes = 2 * 1024 * 1024;
-/** Of an answer, which has a message for each key that could not be deleted. */
+/** Limit for a response, which has a message for each key that could not be deleted. */
 export const maxDeleteResultBytes = 8 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
 
-/** 1 to 1,000 keys. Keys are as the caller gave them: check each with `checkKey`. @throws S3Error MalformedXML, MissingRequestBodyError */
+/**
+ * Parses 1 to 1,000 keys, which are unchecked: call `checkKey` for each.
+ * @throws S3Error MalformedXML, MissingRequestBodyError
+ */
 export function parseDeleteObjects(xml: string): DeleteObjectsRequest {
   if (xml === '') throw s3Error('MissingRequestBodyError');
   const root = parseXml(xml, 'Delete', maxDeleteBytes);
@@ -174,7 +183,6 @@ function sizeIn(text: string | undefined): { size?: number } {
   return { size: Number(text) };
 }
 
-/** The document for the store. */
 export function deleteObjectsXml({ quiet, objects }: DeleteObjectsRequest): string {
   const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
   return `<Delete ${namespace}>${objects.map(objectXml).join('')}${element('Quiet', quiet)}</Delete>`;
@@ -192,8 +200,9 @@ const maxRestoreBytes = 64 * 1024;
 const plain = new Set(['Days', 'GlacierJobParameters', 'Tier', 'Description']);
 
 /**
- * Lets a RestoreRequest pass that only brings the object back. One that selects from the object would have the
- * store write results elsewhere. @throws S3Error MalformedXML, NotImplemented
+ * Accepts only a RestoreRequest that brings back the object; one with a selection would make the store write results
+ * elsewhere.
+ * @throws S3Error MalformedXML, NotImplemented
  */
 export function checkRestoreBody(xml: string): void {
   if (xml.trim() === '') return;

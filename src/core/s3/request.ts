@@ -1,26 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type S3Error, s3Error } from './error.ts';
 
-/** A caller's S3 request after its target was parsed; immutable. */
+/** A caller's S3 request with its parsed target; immutable. */
 export interface S3Request {
   readonly id: string;
   readonly method: string;
   /** Empty for the service itself (ListBuckets). */
   readonly bucket: string;
-  /** Decoded from the path, exactly as the caller means it; empty for the bucket itself. */
+  /** Decoded from the path; empty for the bucket itself. */
   readonly key: string;
-  /** Path and query as they stood on the request line; signatures are over these. */
+  /** Path and query exactly as on the request line, which signatures cover. */
   readonly rawPath: string;
   readonly rawQuery: string;
-  /** Decoded, in order, signature parameters of presigned requests left out. */
+  /** Decoded, in order, without the signature parameters of presigned requests. */
   readonly query: Query;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Query parameters in order; a name may stand more than once. */
+/** Query parameters in order; names may repeat. */
 export interface Query {
   readonly entries: readonly (readonly [name: string, value: string])[];
-  /** First value, or undefined when the name is absent ("?acl" gives ""). */
+  /** First value; undefined if the name is absent ("?acl" gives ""). */
   get(name: string): string | undefined;
   has(name: string): boolean;
 }
@@ -30,9 +30,9 @@ export interface RequestTarget {
   readonly key: string;
   readonly rawPath: string;
   readonly rawQuery: string;
-  /** Without signature parameters and without `hoisted`. */
+  /** Without signature parameters and `hoisted`. */
   readonly query: Query;
-  /** `x-amz-*` parameters without digests, lower case: presigned URLs carry headers in the query. */
+  /** `x-amz-*` parameters without digests, in lower case: presigned URLs carry headers in the query. */
   readonly hoisted: Readonly<Record<string, string>>;
 }
 
@@ -48,18 +48,20 @@ const signatureParameters = new Set([
   'x-amz-security-token',
   'x-amz-content-sha256',
 ]);
-/** Of URLs signed the old way, which boto3 and s3cmd still make; a store does not take them beside its own. */
+/**
+ * Parameters of URLs signed with version 2, which boto3 and s3cmd still generate; a store rejects them beside its own.
+ */
 const version2Parameters = new Set(['AWSAccessKeyId', 'Expires', 'Signature']);
 /**
- * The SDK for JavaScript presigns the checksum of a body that it has not got, so that stores do not read
- * digests in a query. Those in headers are checked.
+ * The SDK for JavaScript presigns a checksum for a body that it does not have yet, so stores ignore digests in a query.
+ * Digests in headers are checked.
  */
 const presignedDigest = /^x-amz-(?:sdk-checksum-algorithm$|checksum-(?!(?:algorithm|mode|type)$))/;
 
 /**
- * Parses a request line's target, path style or, for `<bucket>.localhost[:port]`, virtual-host style.
- * The bucket comes from `host` alone, which is what signatures are over: an absolute form has to name the same one.
- * Empty segments are kept; `.` and `..` are refused, since a store may resolve them to another object.
+ * Parses the target of a request line, in path style or, for `<bucket>.localhost[:port]`, in virtual-host style. The
+ * bucket depends on `host` alone, which signatures cover; an absolute-form target must name the same host. Empty
+ * segments are kept; `.` and `..` are rejected, because a store might resolve them to another object.
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidRequest
  */
 export function parseTarget(requestTarget: string, host: string | undefined): RequestTarget {
@@ -73,7 +75,7 @@ export function parseTarget(requestTarget: string, host: string | undefined): Re
   return { ...splitPath(rawPath, hostBucket), rawPath, rawQuery, query, hoisted };
 }
 
-/** A client that speaks as to a forward proxy repeats its `Host` in the request line, letter for letter. */
+/** A client that talks as to a forward proxy repeats its `Host` in the request line, character for character. */
 function originForm(requestTarget: string, host: string | undefined): string {
   const absolute = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/i.exec(requestTarget);
   if (!absolute) return requestTarget;
@@ -140,7 +142,7 @@ function hoist(hoisted: Record<string, string>, name: string, value: string): vo
   hoisted[name] = value;
 }
 
-/** Headers with those from the query string. @throws S3Error InvalidRequest when both name one and differ */
+/** Merges headers from the query string. @throws S3Error InvalidRequest if both name a header with different values */
 export function mergeHoisted(
   headers: IncomingHttpHeaders,
   hoisted: Readonly<Record<string, string>>,
@@ -153,19 +155,19 @@ export function mergeHoisted(
   return { ...headers, ...hoisted };
 }
 
-/** Path-style, encoded: `/bucket/key`. */
+/** Encoded path-style path: `/bucket/key`. */
 export function upstreamPath(bucket: string, key: string): string {
   if (bucket === '') return '/';
   return key === '' ? `/${bucket}` : `/${bucket}/${encodeKey(key)}`;
 }
 
-/** `uri-host [":" port]` without user information; names with the characters that buckets have. */
+/** `uri-host [":" port]` without user information; names may contain the characters of bucket names. */
 const form = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 const underLocalhost = /^(.+)\.localhost$/i;
 
 /**
- * The name or address in a `Host`, without port and without the dot of the root; IPv6 in brackets.
- * @throws S3Error InvalidRequest for what two readers could take for different hosts
+ * The name or address in a `Host` header, without port and trailing dot; IPv6 in brackets.
+ * @throws S3Error InvalidRequest for values that servers could interpret differently
  */
 export function hostName(host: string): string {
   const name = form.exec(host)?.[1];
@@ -174,12 +176,12 @@ export function hostName(host: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 
-/** The bucket of a host name such as `bucket.localhost`, or undefined for every other host. */
+/** The bucket in a host name such as `bucket.localhost`; undefined for all other hosts. */
 const virtualHostBucket = (name: string): string | undefined => underLocalhost.exec(name)?.[1];
 
 type Entry = readonly [name: string, value: string];
 
-/** The raw query's parameters in order, decoded; `+` is a space, as S3 reads it. @throws S3Error InvalidURI */
+/** Decoded parameters of a raw query, in order; `+` is a space, as in S3. @throws S3Error InvalidURI */
 export function parseQueryEntries(raw: string): Entry[] {
   if (raw === '') return [];
   return raw
@@ -206,7 +208,7 @@ export function queryOf(entries: readonly Entry[]): Query {
   };
 }
 
-/** A query string in the order given, encoded as SigV4 does; parameters without a value are written `acl=`. */
+/** A query string in the given order, encoded as in SigV4; a parameter without value is written `acl=`. */
 export function serializeQuery(entries: Iterable<Entry>): string {
   return Array.from(entries, ([name, value]) => `${encodeComponent(name)}=${encodeComponent(value)}`).join(
     '&',
@@ -218,8 +220,8 @@ const badEscape = /%(?![0-9A-Fa-f]{2})/;
 const reservedByUs = /[!'()*]/g;
 
 /**
- * Percent-decodes one component. `+` stays a plus sign.
- * @throws S3Error InvalidURI on raw characters outside printable ASCII, broken escapes, invalid UTF-8 and NUL.
+ * Percent-decodes one component, where `+` is literal.
+ * @throws S3Error InvalidURI for raw characters outside printable ASCII, invalid escapes, invalid UTF-8 and NUL
  */
 function decodeStrict(text: string): string {
   if (!printableAscii.test(text)) throw s3Error('InvalidURI');
@@ -238,7 +240,9 @@ function decodeUtf8(text: string): string {
   }
 }
 
-/** SigV4's URI encoding of one component: everything but `A-Z a-z 0-9 - . _ ~` is escaped, in upper case. */
+/**
+ * SigV4's URI encoding of one component: everything except `A-Z a-z 0-9 - . _ ~` is escaped, with upper-case digits.
+ */
 export function encodeComponent(text: string): string {
   return encodeURIComponent(text).replace(reservedByUs, (character) => `%${hexByte(character)}`);
 }
@@ -247,7 +251,7 @@ const hexByte = (character: string): string => character.charCodeAt(0).toString(
 
 const unreservedKey = /^[A-Za-z0-9\-._~/]*$/;
 
-/** The same for a key: `/` stays. */
+/** The encoding for a key: `/` is kept. */
 export function encodeKey(key: string): string {
   if (unreservedKey.test(key)) return key;
   return encodeComponent(key).replaceAll('%2F', '/');
@@ -259,14 +263,13 @@ export interface CopySource {
   versionId?: string;
 }
 
-/** No bucket has the form of an address. */
+/** A bucket name must not look like an IPv4 address. */
 const address = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const versionMark = '?versionId=';
 
 /**
- * `x-amz-copy-source` as S3 reads it: `bucket/key` with or without a leading slash, percent-encoded, the separators
- * too where a client has them so, `+` for a blank, then an optional `?versionId=`, which has to stand as it is:
- * encoded, it is part of the key.
+ * Parses `x-amz-copy-source` like S3: `bucket/key` with or without a leading slash, percent-encoded, possibly including
+ * separators, with `+` for a space, then an optional literal `?versionId=`; if encoded, that is part of the key.
  * @throws S3Error InvalidArgument, KeyTooLongError
  */
 export function parseCopySource(header: string): CopySource {
@@ -282,13 +285,13 @@ export function parseCopySource(header: string): CopySource {
   return versionId === '' ? { bucket, key } : { bucket, key, versionId };
 }
 
-/** The header's value for the store. */
+/** The value of `x-amz-copy-source` for the store. */
 export function copySourceHeader({ bucket, key, versionId }: CopySource): string {
   const path = `/${bucket}/${encodeKey(key)}`;
   return versionId === undefined ? path : `${path}?versionId=${encodeComponent(versionId)}`;
 }
 
-/** Clients leave blanks and characters beyond ASCII as they are. Header values are strings of bytes. */
+/** Clients leave spaces and non-ASCII characters unencoded. Header values are byte strings. */
 const unencoded = /[\x20\x80-\xff]/g;
 
 function decodeSource(text: string): string {
@@ -300,7 +303,10 @@ function decodeSource(text: string): string {
   }
 }
 
-/** `what`: `bucket name`, `object key` or `encoding`; `value`: as the caller sent it */
+/**
+ * @param what `bucket name`, `object key` or `encoding`
+ * @param value as sent by the caller
+ */
 export const invalidSource = (what: string, value: string, cause?: unknown): S3Error =>
   s3Error('InvalidArgument', `Invalid copy source ${what}`, {
     details: { ArgumentName: 'x-amz-copy-source', ArgumentValue: value },

@@ -3,14 +3,14 @@ import { type S3Error, s3Error } from './error.ts';
 import { parseQueryEntries } from './request.ts';
 import { algorithm, isoBasicOf, payloadMode, type Scope, terminator, unsignedPayload } from './sigv4-sign.ts';
 
-/** What a request says about its own signature; nothing of it is checked against a secret yet. */
+/** A request's statements about its own signature, not verified yet. */
 export interface SignatureClaim {
   readonly presigned: boolean;
   readonly accessKeyId: string;
   readonly scope: Scope;
   /** ISO basic, `20130524T000000Z`. */
   readonly timestamp: string;
-  /** Seconds; presigned only. */
+  /** Seconds; only for presigned requests. */
   readonly expires?: number;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
@@ -19,14 +19,14 @@ export interface SignatureClaim {
 
 export interface ClaimSource {
   readonly rawQuery: string;
-  /** As they arrived, nothing hoisted into them. */
+  /** Headers as received, without hoisted ones. */
   readonly headers: IncomingHttpHeaders;
 }
 
 const maxExpires = 604_800;
 const isoBasic = /^\d{8}T\d{6}Z$/;
 
-/** @throws S3Error AccessDenied when there is no signature, else what is wrong with its form */
+/** @throws S3Error AccessDenied without a signature; otherwise the error in its form */
 export function readClaim(source: ClaimSource): SignatureClaim {
   const header = source.headers.authorization;
   const inQuery = /(?:^|&)(?:X-Amz-(?:Algorithm|Signature)|AWSAccessKeyId)=/.test(source.rawQuery);
@@ -57,7 +57,7 @@ function fromHeader(header: string, headers: IncomingHttpHeaders): SignatureClai
 
 const componentNames = ['Credential', 'SignedHeaders', 'Signature'] as const;
 
-/** `AWS4-HMAC-SHA256 Credential=…,SignedHeaders=…,Signature=…`, refused in the words of S3. */
+/** `AWS4-HMAC-SHA256 Credential=…,SignedHeaders=…,Signature=…`, rejected in the words of S3. */
 function headerComponents(header: string): { credential: string; signedHeaders: string; signature: string } {
   const space = header.indexOf(' ');
   const type = header.slice(0, space);
@@ -154,7 +154,7 @@ function parseExpires(text: string): number {
   return seconds;
 }
 
-/** The access key ID may hold slashes, the scope does not. */
+/** The access key ID may contain slashes, the scope does not. */
 function parseCredential(
   credential: string,
   refuse: (what: string) => S3Error,
@@ -186,7 +186,7 @@ function unsupported() {
   );
 }
 
-/** What of the request is told back to its sender goes into no log. */
+/** Values that are echoed to the sender do not go to the log. */
 function badHeader(message: string, value: string) {
   return s3Error('InvalidArgument', message, {
     details: { ArgumentName: 'Authorization', ArgumentValue: value },

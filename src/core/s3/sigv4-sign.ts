@@ -12,9 +12,9 @@ export interface SigningCredentials {
 
 export interface UnsignedRequest {
   readonly method: string;
-  /** Percent-encoded as `upstreamPath` does; goes on the request line as it stands. */
+  /** Percent-encoded as by `upstreamPath`; used unchanged on the request line. */
   readonly path: string;
-  /** Without `?`; goes on the request line as it stands. */
+  /** Without `?`; used unchanged on the request line. */
   readonly query: string;
   /** Lower-case names; `host` is required. */
   readonly headers: Readonly<Record<string, string>>;
@@ -25,11 +25,11 @@ export interface UnsignedRequest {
 export interface SignedHead {
   /** All headers to send. */
   readonly headers: Record<string, string>;
-  /** Where chunk signatures continue from. */
+  /** State from which chunk signatures continue. */
   readonly chunks: ChunkSigningContext;
 }
 
-/** Headers that connections and intermediaries change, or that stores treat apart. */
+/** Headers that connections and intermediaries change, or that stores treat specially. */
 const neverSigned = new Set([
   'accept',
   'accept-encoding',
@@ -47,7 +47,7 @@ const neverSigned = new Set([
 
 const mostKeys = 64;
 
-/** Keeps keys by (access key, scope), so that a request costs one HMAC instead of five. */
+/** Caches keys by access key and scope, so that a request takes one HMAC instead of five. */
 export class SigningKeyCache {
   readonly #keys = new BoundedMap<string, { secretAccessKey: string; key: KeyObject }>(mostKeys);
 
@@ -111,12 +111,12 @@ function signable(headers: Readonly<Record<string, string>>): string[] {
   return names.sort();
 }
 
-/** What a signature is over. */
+/** Input of a signature. */
 export interface CanonicalParts {
   readonly method: string;
-  /** Path as it enters the canonical request: percent-encoded. */
+  /** Path of the canonical request, percent-encoded. */
   readonly path: string;
-  /** Query as it enters the canonical request. */
+  /** Query of the canonical request. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
   /** Lower case, sorted. */
@@ -132,27 +132,27 @@ export function canonicalRequest(parts: CanonicalParts, signedNames = parts.sign
   return `${text}\n${signedNames}\n${parts.payload}`;
 }
 
-/** A caller may list any name as signed, such as `constructor`. */
+/** Callers may list any name as signed, such as `constructor`. */
 const ownValue = (headers: CanonicalParts['headers'], name: string) =>
   Object.hasOwn(headers, name) ? headers[name] : undefined;
 
-/** What trimming and folding would change. */
+/** Matches values that trimming and folding would change. */
 const unfolded = /\t|^ | $| {2}/;
 
-/** Trimmed, runs of blanks folded. Not by `trim` and `\s`: they take the byte A0, which UTF-8 text may hold, for a blank. */
+/** Trims, and folds runs of blanks. `trim` and `\s` would also match byte A0, which UTF-8 text may contain. */
 function canonicalValue(value: string | readonly string[] | undefined): string {
   const text = typeof value === 'string' ? value : (value ?? []).join(',');
   if (!unfolded.test(text)) return text;
   return text.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '');
 }
 
-/** The path as SigV4 wants it for S3: decoded and encoded once, never normalised. */
+/** The path for SigV4 with S3: decoded and encoded once, never normalized. */
 export function canonicalPath(rawPath: string): string {
   if (/^[A-Za-z0-9\-._~/]*$/.test(rawPath)) return rawPath;
   return encodeKey(decodeURIComponent(rawPath));
 }
 
-/** Parameters encoded and sorted by name, then value, without `except`. */
+/** Encoded parameters sorted by name, then value, without `except`. */
 export function canonicalQuery(rawQuery: string, except?: string): string {
   if (rawQuery === '') return '';
   const pairs = rawQuery
@@ -188,7 +188,7 @@ function compare(left: string, right: string): number {
 
 const isAscii = /^[\0-\x7f]*$/;
 
-/** Header values are strings of bytes (latin1), as node:http gives and takes them. */
+/** Header values are byte strings (latin1), as in node:http. */
 export function stringToSign(timestamp: string, scope: string, canonical: string): string {
   const bytes = isAscii.test(canonical) ? canonical : Buffer.from(canonical, 'latin1');
   const digest = hash('sha256', bytes, 'hex');
@@ -213,8 +213,8 @@ const derived = (key: KeyObject, text: string): KeyObject =>
   createSecretKey(createHmac('sha256', key).update(text).digest());
 
 /**
- * SigV4's signing key of that day, region and service. A key object, because Node 24
- * takes ten times as long over an HMAC whose key is a buffer.
+ * SigV4's signing key for a day, region and service. A KeyObject, because an HMAC with a buffer as key takes Node 24
+ * ten times as long.
  */
 export function signingKey(secretAccessKey: string, scope: Scope): KeyObject {
   const secret = createSecretKey(Buffer.from(`AWS4${secretAccessKey}`));
@@ -229,7 +229,7 @@ export function hmacHex(key: KeyObject, text: string): string {
 let lastSecond = Number.NaN;
 let lastText = '';
 
-/** `20130524T000000Z` of that time in milliseconds. The last one is remembered: it serves all requests of a second. */
+/** Formats milliseconds as `20130524T000000Z`. The last result is cached, since it serves all requests of a second. */
 export function isoBasicOf(time: number): string {
   const second = Math.floor(time / 1000);
   if (second !== lastSecond) {
@@ -239,7 +239,7 @@ export function isoBasicOf(time: number): string {
   return lastText;
 }
 
-/** What ties a body's chunk signatures to its request; `seed` is the signature of the request's head. */
+/** Links a body's chunk signatures to its request; `seed` is the signature of the request head. */
 export interface ChunkSigningContext {
   readonly signingKey: KeyObject;
   /** ISO basic, `20130524T000000Z`. */
@@ -284,8 +284,9 @@ export function payloadMode(contentSha256: string | undefined): PayloadMode {
 }
 
 /**
- * Plaintext bytes that the request announces: `x-amz-decoded-content-length` of a chunked body, else
- * `Content-Length`; undefined when neither says. @throws S3Error MissingContentLength, IncompleteBody, EntityTooLarge
+ * Announced plaintext bytes: `x-amz-decoded-content-length` of a chunked body, else `Content-Length`; undefined without
+ * either.
+ * @throws S3Error MissingContentLength, IncompleteBody, EntityTooLarge
  */
 export function announcedLength(headers: IncomingHttpHeaders, mode: PayloadMode): number | undefined {
   const value = mode.kind === 'chunked' ? headers['x-amz-decoded-content-length'] : headers['content-length'];
@@ -301,7 +302,7 @@ function noLength(text: string): S3Error {
   return s3Error(/^-\d+$/.test(text) ? 'IncompleteBody' : 'MissingContentLength');
 }
 
-/** Compares in constant time; texts of different length differ. */
+/** Compares in constant time; texts of different length are unequal. */
 export function sameHex(expected: string, claimed: string): boolean {
   const left = Buffer.from(expected, 'latin1');
   const right = Buffer.from(claimed, 'latin1');

@@ -23,11 +23,11 @@ export interface SignedRequest extends ClaimSource {
   readonly rawPath: string;
 }
 
-/** A request whose signature holds; the last three are what its chunk signatures continue from. */
+/** A request with a valid signature; its chunk signatures continue from the last three fields. */
 export interface VerifiedSignature {
   readonly accessKeyId: string;
   readonly presigned: boolean;
-  /** As signed: a SHA-256 in hexadecimal, UNSIGNED-PAYLOAD or STREAMING-…; the body is checked against this one. */
+  /** As signed: a SHA-256 in hexadecimal, UNSIGNED-PAYLOAD or STREAMING-…; the body is verified against this value. */
   readonly contentSha256: string;
   readonly signingKey: KeyObject;
   readonly timestamp: string;
@@ -36,22 +36,25 @@ export interface VerifiedSignature {
 }
 
 const maxSkew = 15 * 60 * 1000;
-/** The keys that are known here are permanent: no token belongs to them. */
+/** All known keys are permanent, so no token belongs to them. */
 const securityToken = /(?:^|&)X-Amz-Security-Token=/;
 
-/** Verifies SigV4 of callers, in the header and presigned, by signing again and comparing. Any region is accepted. */
+/** Verifies SigV4 of callers, in the header or presigned, by signing again and comparing. Accepts any region. */
 export class SignatureVerifier {
   readonly #secretOf: (accessKeyId: string) => string | undefined;
   readonly #now: () => number;
   readonly #keys = new SigningKeyCache();
 
-  /** `now` gives milliseconds since 1970. */
+  /** @param now milliseconds since 1970 */
   constructor(secretOf: (accessKeyId: string) => string | undefined, now: () => number = Date.now) {
     this.#secretOf = secretOf;
     this.#now = now;
   }
 
-  /** @throws S3Error AccessDenied, InvalidAccessKeyId, RequestTimeTooSkewed, SignatureDoesNotMatch and malformed claims */
+  /**
+   * @throws S3Error AccessDenied, InvalidAccessKeyId, RequestTimeTooSkewed, SignatureDoesNotMatch, and errors for
+   *   malformed claims
+   */
   verify(request: SignedRequest): VerifiedSignature {
     const claim = readClaim(request);
     checkTime(claim, this.#now());
@@ -103,7 +106,7 @@ function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: Sign
   }
 }
 
-/** Some clients sign the path as they sent it where its encoding differs from SigV4's. */
+/** Some clients sign the path as sent, even if its encoding differs from SigV4's. */
 function matches(claim: SignatureClaim, request: SignedRequest, key: KeyObject): boolean {
   const canonical = canonicalPath(request.rawPath);
   if (sameHex(signatureOver(canonical, claim, request, key), claim.signature)) return true;

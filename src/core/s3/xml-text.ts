@@ -9,8 +9,8 @@ const escapes: Readonly<Record<string, string>> = {
 const special = /[&<>"']|[^\t\n\x20-\ud7ff\ue000-\ufffd]/g;
 
 /**
- * Text for element content and attributes. Characters that XML 1.0 cannot hold become references as S3 writes
- * them (`&#x1;`); paired surrogates pass, lone ones become U+FFFD.
+ * Escapes text for element content and attributes. Characters that XML 1.0 cannot represent become references like
+ * `&#x1;`, as in S3; unpaired surrogates become U+FFFD.
  */
 export function escapeXml(text: string): string {
   return text.toWellFormed().replace(special, (character) => escapes[character] ?? reference(character));
@@ -29,7 +29,7 @@ export function element(name: string, text: string | number | boolean): string {
 const predefined: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 const entityReference = /&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9a-fA-F]{1,6}));|&/g;
 
-/** Text with XML's five entities and character references resolved; undefined when it holds any other `&`. */
+/** Resolves XML's five entities and character references; undefined if the text contains any other `&`. */
 export function unescapeXml(text: string): string | undefined {
   if (!text.includes('&')) return text;
   let valid = true;
@@ -52,16 +52,19 @@ function fromCode(decimal: string | undefined, hexadecimal: string | undefined):
 const isCharacter = (code: number): boolean =>
   code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
 
-/** The text of a document, as a string or as a body that is too large to be made one. Offsets are of its own kind. */
+/**
+ * The text of a document, as a string or as a buffer too large to convert. Offsets are in characters or bytes
+ * accordingly.
+ */
 export interface XmlText {
   readonly length: number;
-  /** Where the character, which is ASCII, stands next; -1 where it does not. */
+  /** Next offset of an ASCII character; -1 if there is none. */
   indexOf(character: string, from: number): number;
   charCodeAt(at: number): number;
   slice(start: number, end?: number): string;
 }
 
-/** A document in UTF-8, by offsets in bytes: only what is asked for becomes a string. */
+/** A UTF-8 document with byte offsets: only requested parts become strings. */
 export class Utf8Text implements XmlText {
   readonly bytes: Buffer;
 
@@ -88,7 +91,7 @@ export class Utf8Text implements XmlText {
     return this.bytes.toString('utf8', start, end);
   }
 
-  /** The content of an element as `unescapeXml` has it; undefined where it holds more than text. */
+  /** The content of an element as `unescapeXml` returns it; undefined if it contains more than text. */
   text(start: number, end: number): string | undefined {
     const content = this.bytes.subarray(start, end);
     if (content.includes('<')) return undefined;
@@ -104,9 +107,9 @@ const entities = Object.entries(predefined).map(([name, character]) => ({
   code: character.charCodeAt(0),
 }));
 
-/** Without a string for each reference: a listing may hold a million of them, and V8 keeps such garbage for long. */
+/** Creates no string for each reference: a listing may contain a million, and V8 keeps such garbage for long. */
 function unescapeBytes(bytes: Buffer): string | undefined {
-  // a reference is never shorter than what it stands for
+  // a reference is never shorter than the character it represents
   const plain = scratch(bytes.length);
   let filled = 0;
   for (let at = 0; at < bytes.length; ) {
@@ -130,7 +133,7 @@ function codeOfEntity(bytes: Buffer, start: number, end: number): number | undef
   return undefined;
 }
 
-/** The character of `#65` or `#x41`, which stands between `start` and `end`. */
+/** The character of `#65` or `#x41` between `start` and `end`. */
 function codeOfNumber(bytes: Buffer, start: number, end: number): number | undefined {
   if (bytes[start] !== numberSign) return undefined;
   const isHexadecimal = bytes[start + 1] === letterX;
@@ -145,41 +148,41 @@ function codeOfNumber(bytes: Buffer, start: number, end: number): number | undef
   return isCharacter(code) ? code : undefined;
 }
 
-/** 0 to 15; more for what is no digit. */
+/** 0 to 15; larger for other characters. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : 16;
 }
 
-/** More than S3's longest key takes with each byte as an entity. */
+/** More than S3's longest key takes with every byte as an entity. */
 const scratchBytes = 8 * 1024;
 let scratched: Buffer | undefined;
 
-/** Memory that is overwritten by the next call; more than a key takes is not kept. */
+/** Memory that the next call overwrites; larger buffers than a key needs are not kept. */
 function scratch(length: number): Buffer {
   if (length > scratchBytes) return Buffer.allocUnsafeSlow(length);
   scratched ??= Buffer.allocUnsafeSlow(scratchBytes);
   return scratched;
 }
 
-/** Told of every element of a document; offsets are into its text. */
+/** Receives every element of a document; offsets are into its text. */
 export interface ElementHandler {
-  /** `depth` of the root is 1; `start` is where the tag begins, `content` where it ends. */
+  /** The root has `depth` 1; `start` is the offset of the tag, `content` the offset after it. */
   open(name: string, depth: number, start: number, content: number): void;
-  /** `content` is where the end tag begins, `end` where it ends. */
+  /** `content` is the offset of the end tag, `end` the offset after it. */
   close(name: string, depth: number, content: number, end: number): void;
 }
 
 const maxDepth = 16;
-/** Of a tag with its attributes, which is matched as a whole: that takes many times its length. */
+/** Limit for a tag with attributes, whose matching takes many times its length. */
 const maxTag = 4 * 1024;
 const slash = '/'.charCodeAt(0);
 const greater = '>'.charCodeAt(0);
 
 /**
- * Walks a document's elements without building a tree. Returns false for what is not well-formed and for what the
- * walk does not read: document types, comments, CDATA, and tags of more than 4 KiB.
+ * Walks a document's elements without building a tree. Returns false for malformed documents and for constructs that it
+ * does not support: document types, comments, CDATA, and tags of more than 4 KiB.
  */
 export function scanXml(text: XmlText, handler: ElementHandler): boolean {
   const stack: string[] = [];
@@ -226,10 +229,10 @@ function isBlank(text: XmlText, start: number, end: number): boolean {
 
 const blanks = new Set([...' \t\r\n'].map((character) => character.charCodeAt(0)));
 
-/** The byte order mark, in characters and in bytes. */
+/** Length of the byte order mark, in characters and in bytes. */
 const lengthsOfMark = [1, 3];
 
-/** Whether the text has that word there. */
+/** Whether the text contains `word` at `at`. */
 function holdsAt(text: XmlText, word: string, at: number): boolean {
   for (let index = 0; index < word.length; index++)
     if (text.charCodeAt(at + index) !== word.charCodeAt(index)) return false;
@@ -238,7 +241,7 @@ function holdsAt(text: XmlText, word: string, at: number): boolean {
 
 const attributes = /^(?:\s+[A-Za-z_][\w:.-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*$/;
 
-/** Those of a document are few: each is made a string once. */
+/** A document has few distinct names, so each becomes a string only once. */
 const mostNames = 32;
 
 class TagNames {
@@ -249,7 +252,7 @@ class TagNames {
     this.#text = text;
   }
 
-  /** The name of the tag whose name and attributes lie there; undefined for what is none. */
+  /** The name of a tag whose name and attributes are in this range; undefined if it is malformed. */
   read(start: number, end: number): string | undefined {
     for (const name of this.#known)
       if (name.length === end - start && holdsAt(this.#text, name, start)) return name;
@@ -269,7 +272,7 @@ export interface EntryShape {
   readonly root: string;
   /** Elements below the root that are entries. */
   readonly entries: readonly string[];
-  /** What is wanted of an entry, and of the document beside its entries. */
+  /** Wanted fields of entries, and of the document besides its entries. */
   readonly fields: readonly string[];
 }
 
@@ -283,7 +286,7 @@ export interface ScannedEntries {
   readonly entries: readonly EntryTexts[];
 }
 
-/** Takes a third of the room of a Map. */
+/** Takes a third of the memory of a Map. */
 class Texts implements EntryTexts {
   readonly #fields: readonly string[];
   readonly #texts: (string | undefined)[] = [];
@@ -302,9 +305,9 @@ class Texts implements EntryTexts {
 }
 
 /**
- * Reads a document that is a list of flat entries without building a tree, which for 10,000 entries
- * takes 20 MB. Texts are as written, without the white space around them being cut. Undefined for a
- * document that is not plainly of that shape: a parser decides on those. Nothing of `xml` is kept.
+ * Reads a document that is a list of flat entries without building a tree, which would take 20 MB for 10,000 entries.
+ * Texts are returned unchanged, including surrounding white space. Undefined for a document that is not plainly of this
+ * shape, which is left to a parser. Keeps no reference to `xml`.
  */
 export function scanEntries(xml: Buffer, shape: EntryShape): ScannedEntries | undefined {
   const text = new Utf8Text(xml);
@@ -321,7 +324,7 @@ class EntryScanner implements ElementHandler, ScannedEntries {
   readonly #entryNames: ReadonlySet<string>;
   readonly #fields: readonly string[];
   #entry: Texts | undefined;
-  /** Where the content of the element that was opened last begins, and its depth. */
+  /** Start of the content of the element opened last, and its depth. */
   #content = 0;
   #depth = 0;
 

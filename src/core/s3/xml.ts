@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { s3Error } from './error.ts';
 import { unescapeXml } from './xml-text.ts';
 
-/** An element: its text when it has no children, and its children by name, in order. Attributes are left out. */
+/** An element: its text if it has no children, and its children by name, in order. Attributes are ignored. */
 export interface XmlElement {
   readonly text: string;
   readonly children: ReadonlyMap<string, readonly XmlElement[]>;
@@ -24,8 +24,8 @@ const parser = new XMLParser({
 });
 
 /**
- * Parses a document whose root element is `rootName`. Document types, entities beyond the five of XML, CDATA and
- * deep nesting are refused.
+ * Parses a document whose root element is `rootName`. Document types, entities beyond XML's five, CDATA and deep
+ * nesting are rejected.
  * @throws S3Error MaxMessageLengthExceeded above `maxBytes`; MalformedXML
  */
 export function parseXml(text: string, rootName: string, maxBytes: number): XmlElement {
@@ -51,7 +51,7 @@ function ownValue(node: unknown, name: string): unknown {
     : undefined;
 }
 
-/** Shared: a list of 10,000 parts has 30,000 leaves. */
+/** Shared, because a list of 10,000 parts has 30,000 leaves. */
 const noChildren: XmlElement['children'] = new Map();
 
 function toElement(value: unknown): XmlElement {
@@ -70,7 +70,9 @@ function decoded(text: string): string {
   return plain;
 }
 
-/** Text of the single child of that name, or undefined. @throws S3Error MalformedXML when there are several */
+/**
+ * Text of the only child with this name; undefined if there is none. @throws S3Error MalformedXML if there are several
+ */
 export function childText(element: XmlElement, name: string): string | undefined {
   const found = element.children.get(name) ?? [];
   if (found.length > 1) throw s3Error('MalformedXML');

@@ -1,16 +1,16 @@
 import type { IHasher } from 'hash-wasm';
 
-/** Those of S3's checksums that Node does not have: WebAssembly, loaded when first needed. */
+/** S3 checksums that Node lacks, in WebAssembly that is loaded when first needed. */
 export type XxhashAlgorithm = 'xxhash64' | 'xxhash3' | 'xxhash128';
 
-/** One by one: all algorithms of the library together take 10 MiB. */
+/** Imported individually: all of the library's algorithms together take 10 MiB. */
 const modules: Readonly<Record<XxhashAlgorithm, () => Promise<IHasher>>> = {
   xxhash64: async () => (await import('hash-wasm/dist/xxhash64.umd.min.js')).default.createXXHash64(),
   xxhash3: async () => (await import('hash-wasm/dist/xxhash3.umd.min.js')).default.createXXHash3(),
   xxhash128: async () => (await import('hash-wasm/dist/xxhash128.umd.min.js')).default.createXXHash128(),
 };
 
-/** One machine serves every body: who goes on takes its state along. */
+/** One hasher serves all bodies: each continues from its own saved state. */
 interface Machine {
   readonly hasher: IHasher;
   owner: Xxhash | undefined;
@@ -18,14 +18,14 @@ interface Machine {
 
 const machines = new Map<XxhashAlgorithm, Machine>();
 
-/** To be awaited before the first `Xxhash` of the algorithm. */
+/** Await before the first `Xxhash` of the algorithm. */
 export async function loadXxhash(algorithm: XxhashAlgorithm): Promise<void> {
   if (machines.has(algorithm)) return;
   const hasher = await modules[algorithm]();
   if (!machines.has(algorithm)) machines.set(algorithm, { hasher, owner: undefined });
 }
 
-/** Of one body, with the seed 0. */
+/** Hashes one body, with seed 0. */
 export class Xxhash {
   readonly #machine: Machine;
   #state: Uint8Array | undefined;
@@ -41,7 +41,7 @@ export class Xxhash {
     this.#take().update(data);
   }
 
-  /** Big-endian; once. */
+  /** Big-endian; may be called once. */
   digest(): Buffer {
     const digest = Buffer.from(this.#take().digest('binary'));
     this.#machine.owner = undefined;

@@ -2,13 +2,13 @@ import { applicationContainers, asksForWrapper, isWrapped } from '../injection/p
 import type { Container, Pod } from '../kubernetes/pod.ts';
 import type { ProtectionReport } from '../protection/report.ts';
 
-/** One part of a score; `points` of at most `of`, the `of` of all parts sum to 100. Unknowns count 0. */
+/** One part of a score: `points` out of `of`; the `of` of all parts sum to 100. Unknowns count 0. */
 export interface Factor {
   /** Such as `wrapper` or `enforcement`. */
   readonly name: string;
   readonly points: number;
   readonly of: number;
-  /** What is there or missing, as a sentence. */
+  /** What is present or missing, as a sentence. */
   readonly because: string;
   /** The remedy for missing points; absent if none are missing. */
   readonly remedy?: string;
@@ -20,7 +20,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The kinds that are scored: controllers of pods, and pods without one. */
+/** Kinds that are scored: controllers of pods, and pods without one. */
 export type WorkloadKind =
   | 'Deployment'
   | 'StatefulSet'
@@ -38,20 +38,20 @@ export interface WorkloadName {
 
 /** Everything that a score is computed from; the score of a workload is that of its worst pod. */
 export interface WorkloadFacts extends WorkloadName {
-  /** Empty where it has none now: `template` is judged then. */
+  /** Empty if there are none now; then `template` is scored. */
   readonly pods: readonly PodProtection[];
   readonly template?: Pod;
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly egressPolicy: boolean | undefined;
-  /** Names of further policies that let its pods reach more than that one; absent: none. */
+  /** Names of further policies that let the workload's pods reach more; absent: none. */
   readonly wideningPolicies?: readonly string[];
 }
 
 export interface PodProtection {
   readonly pod: Pod;
-  /** What the agent of its node enforces; undefined: no agent tells. */
+  /** What the agent of the pod's node enforces; undefined: no agent reports. */
   readonly agent: AgentProtection | undefined;
-  /** The last measurements of its wrappers, reported by the agent; may be empty. */
+  /** Last measurements of the pod's wrappers, reported by the agent; may be empty. */
   readonly reports: readonly Omit<ProtectionReport, 'pid' | 'start' | 'podUid'>[];
 }
 
@@ -59,9 +59,9 @@ export interface AgentProtection {
   /** 1 to 4, see core/protection/tier. */
   readonly tier: number;
   readonly enforcing: boolean;
-  /** The table in the kernel holds its cgroup, or processes of it that registered. */
+  /** The kernel's table contains the pod's cgroup, or processes of it that registered. */
   readonly covered: boolean;
-  /** Why it is not, as a sentence of the agent's; empty where none was told. */
+  /** The agent's reason why it is not covered, as a sentence; empty if it gave none. */
   readonly uncoveredReason?: string;
 }
 
@@ -69,30 +69,30 @@ export interface Score extends WorkloadName {
   /** 0 to 100. */
   readonly score: number;
   readonly pods: number;
-  /** Every pod carries the wrapper. */
+  /** Whether every pod carries the wrapper. */
   readonly protected: boolean;
-  /** Every pod is covered on its node, and reads of it by others are denied there, or their readers killed. */
+  /** Whether every pod is covered on its node, and foreign reads are denied there or their readers killed. */
   readonly enforced: boolean;
   readonly addends: readonly Factor[];
   readonly findings: readonly Finding[];
 }
 
-/** What one factor is worth and why; a remedy wherever points are missing. */
+/** Points of one factor and the reason; a remedy if points are missing. */
 export interface Judgement {
   readonly points: number;
   readonly because: string;
   readonly remedy?: string;
 }
 
-/** One part of a score. */
+/** Rule for one part of a score. */
 export interface ScoreRule {
   readonly name: string;
-  /** The most points that it gives. */
+  /** Maximum points. */
   readonly of: number;
   readonly judge: (subject: Subject) => Judgement;
 }
 
-/** The lowest; the first of equal ones. */
+/** The judgement with the fewest points; the first of equal ones. */
 export function lowest(judgements: readonly Judgement[]): Judgement | undefined {
   return judgements.reduce<Judgement | undefined>(
     (least, one) => (least === undefined || one.points < least.points ? one : least),
@@ -100,14 +100,14 @@ export function lowest(judgements: readonly Judgement[]): Judgement | undefined 
   );
 }
 
-/** One pod, running or future, as the rules see it. */
+/** A pod as the rules see it, running or future. */
 export interface Subject {
   readonly pod: Pod;
-  /** It exists; otherwise it is a template before the webhook. */
+  /** True for an existing pod; false for a template that the webhook has not seen. */
   readonly exists: boolean;
-  /** Containers of the application: neither sidecars of a mesh nor our proxy. */
+  /** Containers of the application: neither mesh sidecars nor our proxy. */
   readonly applications: readonly Container[];
-  /** Those of them that start under the wrapper. */
+  /** Those of `applications` that start under the wrapper. */
   readonly wrapped: readonly Container[];
   readonly agent: AgentProtection | undefined;
   readonly reports: PodProtection['reports'];
@@ -117,7 +117,7 @@ export interface Subject {
 
 type Egress = Pick<Subject, 'egressPolicy' | 'wideningPolicies'>;
 
-/** Its pods, or its template where it has none now. */
+/** The workload's pods, or its template if it has none now. */
 export function subjectsOf(facts: WorkloadFacts): readonly Subject[] {
   const { pods, template, egressPolicy, wideningPolicies = [] } = facts;
   const egress = { egressPolicy, wideningPolicies };
@@ -131,7 +131,7 @@ function running({ pod, agent, reports }: PodProtection, egress: Egress): Subjec
   return { pod, exists: true, applications, wrapped, agent, reports, ...egress };
 }
 
-/** The webhook lets no pod start that asks for the wrapper and does not get it. */
+/** The webhook rejects pods that ask for the wrapper and cannot get it. */
 function planned(pod: Pod, egress: Egress): Subject {
   const applications = applicationContainers(pod);
   const wrapped = asksForWrapper(pod) ? applications : [];

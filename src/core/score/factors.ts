@@ -11,7 +11,7 @@ const verificationPoints = 5;
 
 const verificationRemedy = 'Set VAULT_SKIP_VERIFY to false, and name private authorities in the operator.';
 
-/** The agent of its node covers the pod's processes. */
+/** The node's agent covers the pod's processes. */
 const coverage: ScoreRule = { name: 'coverage', of: coveragePoints, judge: judgeCoverage };
 
 /** The wrapper verifies the certificate of the secrets server. */
@@ -33,7 +33,7 @@ const noneWrapped = {
 const allWrapped = (exists: boolean): string =>
   exists ? 'Every container starts under the wrapper.' : 'The webhook adds the wrapper to each pod.';
 
-/** Every container of the application starts under the wrapper; half of it at most where only some do. */
+/** Every container of the application starts under the wrapper; at most half the points if only some do. */
 const wrapper: ScoreRule = { name: 'wrapper', of: wrapperPoints, judge: judgeWrapper };
 
 const enforcementPoints = 20;
@@ -41,7 +41,7 @@ const enforcementPoints = 20;
 const seeCoverage = 'See coverage: the agent has to know the pod first.';
 const kernelRemedy = 'Use nodes whose kernel has bpf in its LSM list, or BTF.';
 
-/** What the node agent does about attempts on this pod's processes; nothing counts where it does not know the pod. */
+/** How the node agent reacts to attempts on the pod's processes; no points if it does not know the pod. */
 const enforcement: ScoreRule = { name: 'enforcement', of: enforcementPoints, judge: judgeEnforcement };
 
 const egressPoints = 10;
@@ -55,14 +55,14 @@ const onHost: Judgement = {
 };
 const startAnew = 'Have the pod protected and start it anew: it is labelled then.';
 
-/** Policies add up: what any of them allows is allowed. */
+/** Policies add up: anything that one of them allows is allowed. */
 const widened = (names: readonly string[]): Judgement => ({
   points: 0,
   because: `Other policies let the pod reach more: ${names.join(', ')}.`,
   remedy: 'Name what the pod needs in ServiceConfig.spec.egress, and take these policies away from it.',
 });
 
-/** The egress policy of the namespace is there and selects the pod. */
+/** The namespace's egress policy exists and selects the pod. */
 const egress: ScoreRule = { name: 'egress', of: egressPoints, judge: judgeEgress };
 
 const referencesPoints = 10;
@@ -75,10 +75,10 @@ const referencesUnknown: Judgement = {
 
 const secretNamed = (name: string | undefined): string => `Secret ${name ?? '?'}`;
 
-/** No secret reaches the pod by way of the cluster's own store. */
+/** No secret reaches the pod through Kubernetes Secrets. */
 const references: ScoreRule = { name: 'references', of: referencesPoints, judge: judgeReferences };
 
-/** All parts of a score, in the order in which they are shown; their `of` sum to 100. */
+/** All parts of a score in display order; their `of` sum to 100. */
 export const rules: readonly ScoreRule[] = [
   wrapper,
   delivery,
@@ -182,8 +182,8 @@ function judgeReferences({ pod, wrapped }: Subject): Judgement {
 }
 
 /**
- * Where a pod is given contents of Kubernetes Secrets, a phrase each: variables, all keys as variables, volumes.
- * Credentials for pulling images stay with the kubelet, those of the store with the proxy; they do not count.
+ * Places where a pod gets contents of Kubernetes Secrets, a phrase each: variables, all keys as variables, volumes.
+ * Credentials for pulling images stay with the kubelet, and those of the store with the proxy, so they do not count.
  */
 export function secretReferences({ spec }: Pod): readonly string[] {
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;

@@ -5,7 +5,7 @@ import { settingOf, worstWrapper } from './wrapper-reports.ts';
 
 const coreDumpsPoints = 5;
 
-/** A crash leaves no copy of the memory. Only a limit of 1 stops dumps into a pipe too: 0 does not. */
+/** A crash leaves no copy of the memory. Only a limit of 1 also prevents dumps into a pipe; 0 does not. */
 export const coreDumps: ScoreRule = {
   name: 'core-dumps',
   of: coreDumpsPoints,
@@ -38,7 +38,7 @@ function coreDumpsByVariable(container: Container): Judgement {
   return byLimits([/^\d+$/.test(value) ? Number(value) : undefined]);
 }
 
-/** In bytes; undefined is no limit. */
+/** Limits in bytes; undefined is unlimited. */
 function byLimits(limits: readonly (number | undefined)[]): Judgement {
   if (limits.every((limit) => limit === 1)) return dumpsOff;
   return limits.every((limit) => limit !== undefined && limit <= 1) ? dumpsPiped : dumpsPossible;
@@ -76,7 +76,7 @@ function memoryLockByReport({ wrapper }: PodProtection['reports'][number]): Judg
   return { all: locked, partial, none: unlocked }[wrapper.lockMode];
 }
 
-/** With SVC_REQUIRE_MLOCK (the default), the wrapper does not run without the lock. */
+/** With SVC_REQUIRE_MLOCK (the default), the wrapper does not run without locked memory. */
 function memoryLockByVariable(container: Container): Judgement {
   const setting = settingOf(container, 'SVC_REQUIRE_MLOCK');
   if (setting.known && (setting.value ?? 'true') === 'true') return lockRequired;
@@ -94,7 +94,7 @@ const lockRequired: Judgement = {
 
 const secretMemoryPoints = 7;
 
-/** Secrets lie in memory that the kernel itself cannot read. */
+/** Secrets are in memory that the kernel itself cannot read. */
 export const secretMemory: ScoreRule = {
   name: 'secret-memory',
   of: secretMemoryPoints,
@@ -128,7 +128,7 @@ function secretMemoryByReport({ secretMemory }: PodProtection['reports'][number]
   return secretMemory.locked && secretMemory.undumped ? hidden : plain;
 }
 
-/** With either of the two the wrapper does not run without memfd_secret. */
+/** With either variable, the wrapper does not run without memfd_secret. */
 function secretMemoryByVariables(container: Container): Judgement {
   const needed = settingOf(container, 'SVC_REQUIRE_MEMFD_SECRET');
   const way = settingOf(container, 'SVC_DELIVERY');
@@ -143,7 +143,7 @@ const secretMemoryRequired: Judgement = {
 
 const deliveryPoints = 10;
 
-/** A descriptor of secret memory is in no environment; `both` leaves the application the choice. */
+/** A descriptor of secret memory keeps secrets out of the environment; `both` leaves the choice to the application. */
 export const delivery: ScoreRule = {
   name: 'delivery',
   of: deliveryPoints,
@@ -171,7 +171,7 @@ const deliveryUnknown: Judgement = {
   remedy: deliveryRemedy,
 };
 
-/** The wrapper delivers both ways by default. */
+/** By default the wrapper delivers both ways. */
 function deliveryByVariable(container: Container): Judgement {
   const setting = settingOf(container, 'SVC_DELIVERY');
   if (!setting.known) return deliveryUnknown;

@@ -17,8 +17,8 @@ interface Scored {
 }
 
 /**
- * How well a workload is protected: the score of its worst pod, the first of equal ones, with the factors of that pod
- * and the findings of all. What is not known counts nothing. docs/adr/0007-protection-score.md has the weights.
+ * Scores a workload: the score and factors of its worst pod, the first of equal ones, and the findings of all pods.
+ * Unknowns count 0. docs/adr/0007-protection-score.md has the weights.
  */
 export function scoreOf(facts: WorkloadFacts): Score {
   const { kind, namespace, name, pods } = facts;
@@ -52,7 +52,7 @@ const isProtected = ({ applications, wrapped }: Subject): boolean =>
 
 const isEnforced = ({ agent }: Subject): boolean => agent?.covered === true && agent.enforcing;
 
-/** Neither pod nor template: there is nothing to judge. */
+/** Without pod or template there is nothing to score. */
 const nothing: Scored = {
   score: 0,
   addends: rules.map(({ name, of }) => ({
@@ -65,7 +65,7 @@ const nothing: Scored = {
 const most = 20;
 const storeKey = 'AWS_SECRET_ACCESS_KEY';
 
-/** What a person should look at, each once however many pods have it; at most 20. */
+/** Findings without duplicates, however many pods have them; at most 20. */
 function findingsOf(subjects: readonly Subject[]): readonly Finding[] {
   const each = subjects.flatMap((subject) => checks.flatMap((check) => check(subject)));
   const distinct = new Map([...unprotected(subjects), ...each].map((one) => [one.id + one.message, one]));
@@ -98,13 +98,13 @@ function unwrappedContainers({ applications, wrapped }: Subject): readonly Findi
     }));
 }
 
-/** The label is the webhook's; without it neither policy nor agent select the pod. */
+/** The webhook sets the label; without it neither policy nor agent selects the pod. */
 function unlabelled({ pod, exists, wrapped }: Subject): readonly Finding[] {
   if (!exists || wrapped.length === 0 || isLabelled(pod.metadata.labels)) return [];
   return [{ id: 'missing-label', message: 'The label svc/protected=true was taken off the pod.' }];
 }
 
-/** A write that goes to the store directly is plaintext. */
+/** Objects written to the store directly are plaintext. */
 function storeCredentials({ applications }: Subject): readonly Finding[] {
   return applications
     .filter(({ env = [] }) => env.some(({ name }) => name === storeKey))
@@ -123,7 +123,7 @@ function references({ pod }: Subject): readonly Finding[] {
 
 const longest = 500;
 
-/** Names in it can be long and many; a report has room for so much. */
+/** Names in a text can be long and numerous, but space in a report is limited. */
 function clipped(text: string): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }

@@ -40,19 +40,21 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
 }
 
 interface RequestedSettings {
-  /** The namespace is labelled: all of its workloads are looked at. */
+  /** The namespace is labelled, so all of its workloads are scored. */
   readonly labelled: boolean;
   readonly serviceConfigs: readonly KnownServiceConfig[];
 }
 
-/** Whether a workload is to be scored: it is protected, ought to be, or lives among those that are. */
+/** Whether to score a workload: it is protected, should be, or is in a namespace with protected pods. */
 export function isConcerned({ pods, template }: Group, wishes: RequestedSettings): boolean {
   if (wishes.labelled) return true;
   const all = [...pods.map(({ pod }) => pod), ...(template === undefined ? [] : [template])];
   return all.some((pod) => isLabelled(pod.metadata.labels) || asksForWrapper(pod) || isSelected(pod, wishes));
 }
 
-/** As the webhook will see a pod of it: one that a ServiceConfig selects asks for the wrapper, unless it opts out. */
+/**
+ * The template as the webhook will see it: a pod that a ServiceConfig selects asks for the wrapper unless it opts out.
+ */
 function asPlanned(template: Pod, wishes: RequestedSettings): Pod {
   const { metadata } = template;
   if (metadata.annotations?.['svc/inject'] !== undefined || !isSelected(template, wishes)) return template;
@@ -65,14 +67,14 @@ function asPlanned(template: Pod, wishes: RequestedSettings): Pod {
 const isSelected = (pod: Pod, { serviceConfigs }: RequestedSettings): boolean =>
   selectServiceConfig(pod, serviceConfigs) !== undefined;
 
-/** A workload with its pods, those that have ended left out. */
+/** A workload with its pods, except pods that have ended. */
 export interface Group {
   readonly name: WorkloadName;
   readonly pods: KnownPod[];
   template: Pod | undefined;
 }
 
-/** The workloads of one namespace; a Job is one only while it has pods, because it stays there after its end. */
+/** The workloads of one namespace; a Job counts only while it has pods, because it remains after its end. */
 export function groupsOf(
   pods: Iterable<KnownPod>,
   templates: Iterable<KnownWorkload>,
@@ -90,9 +92,9 @@ export function groupsOf(
   return [...groups.values()].filter(({ name, pods }) => pods.length > 0 || name.kind !== 'Job');
 }
 
-/** What the agents have told. */
+/** Reports of the node agents. */
 export interface AgentsTold {
-  /** By the node's name; undefined where nothing is known of its agent. */
+  /** State of a node's agent; undefined if unknown. */
   agentOf(node: string): NodeAgentState | undefined;
 }
 
@@ -100,24 +102,24 @@ export interface NodeAgentState {
   readonly node: string;
   readonly tier: number;
   readonly enforcing: boolean;
-  /** Why it does not enforce, as a sentence of the agent's; empty when it does. */
+  /** Why the agent does not enforce, as its own sentence; empty if it does. */
   readonly reason: string;
-  /** Highest tier first; the one in force is among them where it lacks something. */
+  /** Highest tier first; includes the tier in force if it is incomplete. */
   readonly passedOver: readonly PassedOverTier[];
-  /** By UID of the pod. */
+  /** By pod UID. */
   readonly pods: ReadonlyMap<string, ReportedPod>;
 }
 
 export interface PassedOverTier {
   readonly tier: number;
-  /** Why it is not in force, as the agent says it. */
+  /** Why the tier is not in force, in the agent's words. */
   readonly reason: string;
 }
 
 export interface ReportedPod {
-  /** Its cgroup is covered; a label alone only asks for that. */
+  /** The pod's cgroup is covered; its label alone is only a request. */
   readonly covered: boolean;
-  /** Why a labelled pod is not covered; else empty. */
+  /** Why a labelled pod is not covered; otherwise empty. */
   readonly uncoveredReason: string;
   readonly processes: number;
   readonly reports: PodProtection['reports'];

@@ -4,9 +4,9 @@ import { type Judgement, lowest, type PodProtection, type Subject } from './cont
 type Report = PodProtection['reports'][number];
 
 export interface WrapperRule {
-  /** By what a wrapper measured; undefined where it did not tell. */
+  /** Judges a wrapper's measurements; undefined if they are missing. */
   readonly measured: (report: Report) => Judgement | undefined;
-  /** By what its container sets, where no wrapper told. */
+  /** Judges the container's settings if no wrapper reported. */
   readonly configured: (container: Container) => Judgement;
 }
 
@@ -22,7 +22,7 @@ const planned: Judgement = {
   remedy: 'It is known once a pod runs.',
 };
 
-/** The least that holds for every wrapper of the pod: what one told, else what the containers say. */
+/** The lowest judgement over the pod's wrappers: by report if there is one, else by configuration. */
 export function worstWrapper({ exists, wrapped, reports }: Subject, rule: WrapperRule): Judgement {
   if (wrapped.length === 0) return unwrapped;
   if (!exists) return planned;
@@ -38,7 +38,9 @@ export type WrapperSetting =
 
 const unknown: WrapperSetting = { known: false };
 
-/** What a container's variable is set to, as far as its pod says: the last of several counts, and before all `envFrom`. */
+/**
+ * Value of a container's variable, as far as its pod tells: the last entry counts, and takes precedence over `envFrom`.
+ */
 export function settingOf({ env = [], envFrom = [] }: Container, name: ScoredVariable): WrapperSetting {
   const own = env.findLast((variable) => variable.name === name);
   if (own !== undefined) return fromEntry(own);
@@ -47,15 +49,15 @@ export function settingOf({ env = [], envFrom = [] }: Container, name: ScoredVar
 
 const notSet: WrapperSetting = { known: true, value: undefined };
 
-/** A value that refers to others is what they are. */
+/** A value with references depends on other variables. */
 function fromEntry({ value, valueFrom }: NonNullable<Container['env']>[number]): WrapperSetting {
   if (valueFrom !== undefined || value === undefined || value.includes('$(')) return unknown;
   return { known: true, value };
 }
 
 /**
- * Variables of a container whose values a score depends on. None of them is ever a secret; whoever keeps pods for their
- * scores keeps these values, the name of every other variable and where its value comes from.
+ * Variables of a container that a score depends on. None of them is ever a secret. Whoever keeps pods for scoring keeps
+ * these values and, of every other variable, only its name and source.
  */
 export const scoredVariables = [
   'SVC_CORE_LIMIT',

@@ -1,13 +1,13 @@
-/** The generation in force. Offsets are those of the region. */
+/** The generation in force, with offsets in the region. */
 export interface Generation {
   readonly word: bigint;
   readonly number: number;
   readonly start: number;
-  /** Exclusive; the empty record that ends the generation comes before it, if there is one. */
+  /** Exclusive; the empty record that ends the generation precedes it, if there is one. */
   readonly end: number;
 }
 
-/** Where a value's bytes lie in the region; `end` is exclusive. */
+/** Offsets of a value in the region; `end` is exclusive. */
 export interface ValueRange {
   readonly start: number;
   readonly end: number;
@@ -16,7 +16,7 @@ export interface ValueRange {
 const equals = 0x3d;
 const outdatedAfter = 2;
 
-/** The generation in force, or the whole region when it has no switch word. */
+/** The generation in force; the whole region if it has no switch word. */
 export function currentGeneration(region: Uint8Array): Generation {
   const word = loadWord(region);
   const decoded = decodeWord(word, region.length);
@@ -24,15 +24,15 @@ export function currentGeneration(region: Uint8Array): Generation {
   return { word, number: decoded.number, start: decoded.offset, end: region.length - wordLength };
 }
 
-/** True when the generation's bytes may have been overwritten by now: what was read since is to be read again. */
+/** True if the generation's bytes may have been overwritten, so that anything read must be read again. */
 export function isOutdated(region: Uint8Array, generation: Generation): boolean {
   const word = loadWord(region);
   return word !== generation.word && Number(word >> 32n) - generation.number >= outdatedAfter;
 }
 
 /**
- * Key names and the places of their values, in the order of the records. Of a repeated key the last one counts;
- * records without a name or without "=" are passed over.
+ * Key names with the offsets of their values, in record order. If a key repeats, its last value counts; records without
+ * a name or "=" are skipped.
  */
 export function indexRecords(region: Uint8Array, { start, end }: Generation): Map<string, ValueRange> {
   const index = new Map<string, ValueRange>();
@@ -51,34 +51,34 @@ function find(region: Uint8Array, byte: number, start: number, end: number): num
   return found === -1 ? end : start + found;
 }
 
-/** Decoded from a copy: a decoder looks twice at memory that another process may change. */
+/** Decodes a copy, because a decoder reads twice, and another process may change the memory in between. */
 function decodeKey(region: Uint8Array, start: number, end: number): string {
   return Buffer.from(region.subarray(start, end)).toString('utf8');
 }
 
 /**
- * The switch word: the last 8 bytes of a region, a little-endian u64 that says where the generation in force begins.
- * Low half: its byte offset, a multiple of 8. High half: its number. 0 is the first generation, at offset 0.
+ * The switch word: the last 8 bytes of a region, a little-endian u64 that locates the generation in force. Low half:
+ * its byte offset, a multiple of 8. High half: its number. 0 is the first generation, at offset 0.
  */
 export interface SwitchWord {
-  /** 0 to 2^32 - 1, one more with each rotation. */
+  /** 0 to 2^32 - 1; incremented with each rotation. */
   readonly number: number;
   readonly offset: number;
 }
 
 export const wordLength = 8;
 
-/** The word as it stands in memory, read at once; 0n in a region whose size leaves no aligned word. */
+/** Loads the word atomically; 0n in a region whose size leaves no aligned word. */
 export function loadWord(region: Uint8Array): bigint {
   return hasWord(region.length) ? Atomics.load(wordOf(region), 0) : 0n;
 }
 
-/** Makes another generation the one in force, by one aligned store. */
+/** Switches to another generation by one aligned store. */
 export function storeWord(region: Uint8Array, { number, offset }: SwitchWord): void {
   Atomics.store(wordOf(region), 0, (BigInt(number) << 32n) | BigInt(offset));
 }
 
-/** Undefined when the bytes cannot be a switch word, and are data of a region without one. */
+/** Undefined if the bytes cannot be a switch word, but are data of a region without one. */
 function decodeWord(word: bigint, regionLength: number): SwitchWord | undefined {
   const number = Number(word >> 32n);
   const offset = Number(word & 0xffffffffn);
@@ -96,32 +96,33 @@ function wordOf(region: Uint8Array): BigUint64Array {
 
 const slots = 3;
 
-/** The least room for growing secrets. A region then has 200 KiB, little beside the usual lock limit of 8 MiB. */
+/** Minimum room for growing secrets. A region then takes 200 KiB, little compared to the usual lock limit of 8 MiB. */
 const leastGrowth = 64 * 1024;
 
-/** Share of the lock limit: the application maps the region as well and has locked memory of its own. */
+/** Share of the lock limit, because the application also maps the region, and has locked memory of its own. */
 const shareOfLimit = 1 / 4;
 
-/** Bytes of each of the three slots between which generations go round. */
+/** Bytes of each of the three slots that generations rotate through. */
 export function slotSize(regionLength: number): number {
   return alignDown((regionLength - wordLength) / slots);
 }
 
-/** Where the generation of that number lies. */
+/** Offset of the generation with this number. */
 export function slotOffset(number: number, regionLength: number): number {
   return (number % slots) * slotSize(regionLength);
 }
 
 export interface RegionRoom {
-  /** Whether the records are to be replaced in place. */
+  /** Whether the records will be replaced in place. */
   readonly spare: boolean;
-  /** What the process and its application may lock, in bytes; a smaller one leaves less room for growth. */
+  /** Bytes that the process and its application may lock; a smaller limit leaves less room for growth. */
   readonly lockLimit?: number;
 }
 
 /**
- * Bytes of a region for records of `length` encoded bytes, in whole pages. With `spare` room they may be replaced
- * in place, by records up to twice as long, or 64 KiB longer where the limit admits that; without, the first generation is the only one.
+ * Size of a region in bytes, in whole pages, for records of `length` encoded bytes. With `spare`, records can be
+ * replaced in place by ones up to twice as long, or 64 KiB longer if the limit permits; without, there is only the
+ * first generation.
  */
 export function regionSize(
   length: number,

@@ -11,8 +11,8 @@ import {
 const lastNumber = 0xffffffff;
 
 /**
- * Writes the first generation at the beginning of a region that is all zeros.
- * @throws SvcError SECRET_REGION_TOO_SMALL (exit 71), SECRET_ENTRY_INVALID (exit 78); nothing is written then
+ * Writes the first generation to the start of a zeroed region.
+ * @throws SvcError SECRET_REGION_TOO_SMALL (exit 71), SECRET_ENTRY_INVALID (exit 78), before anything is written
  */
 export function writeFirstGeneration(region: Uint8Array, entries: readonly SecretEntry[]): void {
   const room = region.length - wordLength;
@@ -22,8 +22,8 @@ export function writeFirstGeneration(region: Uint8Array, entries: readonly Secre
 
 /**
  * Writes new entries beside the current ones, switches to them, and returns the new generation's number. Readers see
- * the old or the new ones; the bytes of the generation before the old one are zeroed.
- * @throws SvcError SECRET_REGION_TOO_SMALL (exit 71), SECRET_ENTRY_INVALID (exit 78); nothing is written then
+ * either the old or the new entries; the generation before the old one is zeroed.
+ * @throws SvcError SECRET_REGION_TOO_SMALL (exit 71), SECRET_ENTRY_INVALID (exit 78), before anything is written
  */
 export function writeGeneration(region: Uint8Array, entries: readonly SecretEntry[]): number {
   if (!fitsNextGeneration(region, entries)) throw tooSmall(encodedLength(entries), slotSize(region.length));
@@ -35,7 +35,7 @@ export function writeGeneration(region: Uint8Array, entries: readonly SecretEntr
   return number;
 }
 
-/** Whether writeGeneration has room: a first generation longer than its slot cannot be replaced in place. */
+/** Whether writeGeneration has room; a first generation that is longer than its slot cannot be replaced in place. */
 export function fitsNextGeneration(region: Uint8Array, entries: readonly SecretEntry[]): boolean {
   const room = slotSize(region.length);
   const current = currentGeneration(region);
@@ -60,7 +60,7 @@ function tooSmall(length: number, room: number): SvcError {
   });
 }
 
-/** One secret of the delivery record. The value is raw bytes: it need not be text, but holds no NUL. */
+/** One secret of the delivery record. The value is raw bytes without NUL, not necessarily text. */
 export interface SecretEntry {
   readonly key: string;
   readonly value: Uint8Array;
@@ -69,16 +69,16 @@ export interface SecretEntry {
 const text = new TextEncoder();
 const equals = 0x3d;
 
-/** Bytes of `KEY=VALUE\0` for each entry and of the empty record that ends them. */
+/** Bytes of `KEY=VALUE\0` for each entry, and of the empty record that ends them. */
 export function encodedLength(entries: readonly SecretEntry[]): number {
   return entries.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + value.length + 2, 1);
 }
 
 /**
- * Writes the entries from the target's beginning, and returns how many bytes that took. Values are copied from
- * buffer to buffer.
+ * Writes the entries to the start of the target, and returns the number of bytes. Values are copied from buffer to
+ * buffer.
  * @throws SvcError SECRET_ENTRY_INVALID (exit 78) that names the key, before anything is written
- * @throws RangeError when the target is shorter than encodedLength says
+ * @throws RangeError if the target is shorter than encodedLength
  */
 export function encodeEntries(target: Uint8Array, entries: readonly SecretEntry[]): number {
   for (const entry of entries) check(entry);

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { invalidValue, list, type Parser } from './setting.ts';
 
-/** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
+/** Address of a listener. Without a host it listens on every interface; port 0 takes a free one. */
 export interface ListenAddress {
   readonly host: string | undefined;
   readonly port: number;
@@ -15,7 +15,7 @@ export function listenAddress(): Parser<ListenAddress> {
   return { expects, parse };
 }
 
-/** As `listenAddress`, and the empty text turns the listener off (undefined). */
+/** Like `listenAddress`, but an empty text turns the listener off (undefined). */
 export function listenAddressOrOff(): Parser<ListenAddress | undefined> {
   return {
     expects: `${expects}, or empty for none`,
@@ -48,7 +48,9 @@ function parse(text: string): ListenAddress {
   return isHost(name) ? { host: name, port } : invalidValue(expects);
 }
 
-/** A last label of digits is an IPv4 address or nothing: `127.0.0.300` and `127.1` must not be looked up as names. */
+/**
+ * A last label of digits makes it an IPv4 address or invalid: `127.0.0.300` and `127.1` must not be looked up as names.
+ */
 function isHost(name: string): boolean {
   return /(^|\.)\d+$/.test(name) ? isIPv4(name) : hostName.test(name);
 }

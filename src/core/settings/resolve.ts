@@ -1,12 +1,12 @@
 import { exitStatus, SvcError } from '../errors.ts';
 import { type Resolved, type Setting, SettingMistake, type Settings } from './setting.ts';
 
-/** What the settings need from each other, as `Component.check` has it. */
+/** Rules between settings, as in `Component.check`. */
 export type SettingsCheck<S extends Settings> = (config: Resolved<S>) => readonly string[];
 
 /**
- * The value of each setting: flag before variable before file before default.
- * @throws SvcError CONFIG_INVALID (exit 78) whose details name every error at once
+ * Resolves each setting: flag before variable before file before default.
+ * @throws SvcError CONFIG_INVALID (exit 78) whose details list every error
  */
 export function resolveSettings<S extends Settings>(
   settings: S,
@@ -47,7 +47,7 @@ function missing({ variable, flag, expects }: Setting<unknown>): string {
   return `${variable}${flag === undefined ? '' : ` (--${flag})`}: required, should be ${expects}`;
 }
 
-/** CONFIG_INVALID (exit 78) with every error a line. */
+/** CONFIG_INVALID (exit 78) with one line for each error. */
 export function invalidConfig(errors: readonly string[]): SvcError {
   return new SvcError('CONFIG_INVALID', `The configuration has ${errorCount(errors)}`, {
     nextStep: 'Fix what is listed and start again.',
@@ -56,18 +56,15 @@ export function invalidConfig(errors: readonly string[]): SvcError {
   });
 }
 
-/** One requirement across settings: the error, led by the variable's name, or nothing. */
+/** A rule across settings: returns an error that begins with the variable's name, or nothing. */
 export type Rule<C> = (config: C) => string | undefined;
 
-/** Thrown where a rule reads a setting that has an error of its own. */
+/** Thrown if a rule reads a setting that has an error of its own. */
 export class UnusableSetting extends Error {
   override readonly name = 'UnusableSetting';
 }
 
-/**
- * The errors that the rules find. A rule that needs an invalid setting is skipped, so that one error is not reported
- * twice.
- */
+/** Errors found by the rules. A rule that needs an invalid setting is skipped, so that no error is reported twice. */
 export function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[] {
   return rules.map((rule) => outcome(() => rule(config))).filter((found) => found !== undefined);
 }
@@ -81,7 +78,7 @@ export function outcome<T>(find: () => T): T | undefined {
   }
 }
 
-/** The values resolved so far; reading one of `unusable` throws UnusableSetting. */
+/** The resolved values; reading one of `unusable` throws UnusableSetting. */
 export function guarded<C extends object>(values: C, unusable: ReadonlySet<string>): C {
   return new Proxy(values, {
     get(target, key) {
@@ -91,7 +88,7 @@ export function guarded<C extends object>(values: C, unusable: ReadonlySet<strin
   });
 }
 
-/** `<place>: should be …, is "…"`, with the parser's own reason where it says more than what is expected. */
+/** `<place>: should be …, is "…"`, followed by the parser's own reason if it adds something. */
 export function wrongValue(
   { expects, secret }: Pick<Setting<unknown>, 'expects' | 'secret'>,
   { place, text }: Given,
@@ -105,17 +102,20 @@ export function wrongValue(
 
 const longest = 60;
 
-/** A given value for a message: quoted, control characters escaped, a URL's credentials and private keys masked, cut when long. */
+/**
+ * Formats a given value for a message: quoted, control characters escaped, URL credentials and private keys masked,
+ * truncated if long.
+ */
 function shown(value: string): string {
   const masked = value.replace(/\/\/[^/@\s]*@/g, '//***@').replace(/age-secret-key-1[0-9a-z]*/gi, '***');
   return JSON.stringify(masked.length > longest ? `${masked.slice(0, longest)}…` : masked);
 }
 
-/** `an error` or `3 errors`, for the line above their list. */
+/** `an error` or `3 errors`, as a heading of their list. */
 export const errorCount = ({ length }: readonly string[]): string =>
   length === 1 ? 'an error' : `${length} errors`;
 
-/** Sources of values in order of precedence; the default of a setting comes last. */
+/** Sources of values in order of precedence; a setting's default comes last. */
 export interface Sources {
   /** By flag name; `true` and `false` for a flag without a value. */
   readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
@@ -123,13 +123,13 @@ export interface Sources {
   readonly file?: ConfigSection | undefined;
 }
 
-/** A value as text, and the place that messages name. */
+/** A value as text, and its place for messages. */
 interface Given {
   readonly text: string;
   readonly place: string;
 }
 
-/** The value that wins, or undefined when nobody gave one. */
+/** The value with the highest precedence; undefined if there is none. */
 export function findGiven(setting: Setting<unknown>, sources: Sources): Given | undefined {
   return (
     fromFlag(setting, sources) ??
@@ -161,13 +161,13 @@ function unlessEmpty(setting: Setting<unknown>, text: string | undefined, place:
   return text === undefined || (text === '' && setting.admitsEmpty !== true) ? undefined : { text, place };
 }
 
-/** A configuration file as read: every scalar is still text. */
+/** A parsed configuration file, with all scalars still text. */
 export interface ConfigFile {
   readonly path: string;
   readonly content: unknown;
 }
 
-/** The entries for one component, and what is wrong with their place or form. */
+/** The entries for one component, and errors in their place or form. */
 export interface ConfigSection {
   /** For messages: `svc.yaml, proxy`. */
   readonly place: string;
@@ -175,12 +175,12 @@ export interface ConfigSection {
   readonly errors: readonly string[];
 }
 
-/** Key of a setting in its section: its flag, or else its variable as `vault-token`. */
+/** Key of a setting in its section: its flag, or else its variable in the form `vault-token`. */
 export function fileKey(setting: Setting<unknown>): string {
   return setting.flag ?? setting.variable.toLowerCase().replaceAll('_', '-');
 }
 
-/** Reads the section `name` of a file whose top level holds one section a component. */
+/** Reads the section `name` of a file with one top-level section for each component. */
 export function sectionOf(file: ConfigFile, name: string, settings: Settings): ConfigSection {
   const { path, content } = file;
   if (content === null || content === undefined || content === '')
@@ -225,7 +225,7 @@ function sectionFrom(
   return { place, texts, errors };
 }
 
-/** A list becomes the comma-separated form that variables and flags have. */
+/** Joins a list by commas, as in variables and flags. */
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return undefined;
@@ -237,8 +237,8 @@ function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The candidate that a mistyped word most likely means, or undefined when none is near.
- * @param farthest letters that may differ
+ * The candidate that a mistyped word most likely means; undefined if none is close.
+ * @param farthest maximum edit distance
  */
 export function nearest(
   word: string,
@@ -259,7 +259,7 @@ export function hint(word: string, candidates: readonly string[]): string {
   return guess === undefined ? '' : ` (did you mean ${guess}?)`;
 }
 
-/** Levenshtein's distance, row by row. */
+/** Levenshtein distance, row by row. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

@@ -1,42 +1,39 @@
 import { isIPv4 } from 'node:net';
 import { formatByteSize, formatDuration, parseByteSize, parseDuration } from '../units.ts';
 
-/** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
+/** Thrown by a parser: states what the value should be, never what it was, since that may be a secret. */
 export class SettingMistake extends Error {
   override readonly name = 'SettingMistake';
 }
 
-/**
- * One configuration value of a component. The order of precedence is
- * flag, variable, file (`--config`), default.
- */
+/** One configuration value of a component. Precedence: flag, variable, file (`--config`), default. */
 export interface Setting<T> {
-  /** Environment variable, the name used in messages. */
+  /** Environment variable; also names the setting in messages. */
   readonly variable: string;
-  /** Long flag without the dashes; absent for what must not stand on a command line. */
+  /** Long flag without dashes; absent for values that must not appear on a command line. */
   readonly flag?: string;
   readonly summary: string;
   /** Turns the text into a value or throws SettingMistake. */
   readonly parse: (text: string) => T;
   /** What the value should be, as a phrase: "a Go duration such as 30s". */
   readonly expects: string;
-  /** The value in help and completion: `json|text` where few are possible, `<path>` for a file or folder. */
+  /** Placeholder in help and completion: `json|text` for a few choices, `<path>` for a file or folder. */
   readonly helpValue?: string;
-  /** Text parsed when nothing is given. Without it the setting is optional (undefined). */
+  /** Text to parse if nothing is given. Without it the setting is optional (undefined). */
   readonly fallback?: string;
   readonly required?: boolean;
   /** Never shown, not even in part. */
   readonly secret?: boolean;
   /** A flag without a value. */
   readonly switch?: boolean;
-  /** The empty text is a value of its own; elsewhere an empty variable or file entry counts as not given. */
+  /** The empty text is a valid value; for other settings an empty variable or file entry counts as not given. */
   readonly admitsEmpty?: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a record of settings of different value types
 export type Settings = Readonly<Record<string, Setting<any>>>;
 
-/** A setting with a fallback or `required` always has a value; the others may be undefined. */
+/** Settings with a fallback or `required` always have a value; the others may be undefined. */
 export type Resolved<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T>
     ? S[K] extends { fallback: string } | { required: true }
@@ -45,10 +42,10 @@ export type Resolved<S extends Settings> = {
     : never;
 };
 
-/** The part of a setting that reads its text: spread one into a declaration. */
+/** The parsing part of a setting, to be spread into a declaration. */
 export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
 
-/** The longest delay that a Node timer keeps; beyond it a timer fires at once. */
+/** Maximum delay of a Node timer; with a longer one it fires at once. */
 const longestTimer = 2 ** 31 - 1;
 
 export function text(expects = 'a text'): Parser<string> {
@@ -65,7 +62,7 @@ export function enumeration<const T extends string>(...allowed: readonly T[]): P
   return { expects, helpValue: allowed.join('|'), parse };
 }
 
-/** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
+/** Exactly `true` or `false`, so that `False`, `0` or `no` are not mistaken for the opposite. */
 export function boolean(): Parser<boolean> {
   const words = enumeration('true', 'false');
   return { ...words, parse: (given) => words.parse(given) === 'true' };
@@ -80,7 +77,7 @@ export function integer(min: number, max: number): Parser<number> {
   };
 }
 
-/** Milliseconds. The upper bound keeps the value usable as a timer. */
+/** Milliseconds. The upper bound keeps the value valid for timers. */
 export function duration(min = 0, max = longestTimer): Parser<number> {
   const upper = max === longestTimer ? '' : ` to ${formatDuration(max)}`;
   const range = min === 0 && upper === '' ? '' : `, from ${formatDuration(min)}${upper}`;
@@ -96,12 +93,12 @@ export function byteSize(min = 0, max = Number.MAX_SAFE_INTEGER): Parser<number>
   return { expects, parse: (given) => inRange(attempt(parseByteSize, given, expects), min, max, expects) };
 }
 
-/** A file or folder name, taken as it is. */
+/** A file or folder name, taken unchanged. */
 export function path(expects = 'a path'): Parser<string> {
   return { ...text(expects), helpValue: '<path>' };
 }
 
-/** Items separated by commas, blanks around them dropped; empty items are an error. */
+/** Comma-separated items without surrounding blanks; empty items are errors. */
 export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   return {
     expects: `a list, separated by commas, each item ${item.expects}`,
@@ -125,7 +122,7 @@ function inRange(value: number, min: number, max: number, expects: string): numb
   return value >= min && value <= max ? value : invalidValue(expects);
 }
 
-/** `Address to listen on [SVC_PROXY_LISTEN, default 127.0.0.1:8190]`, as help shows a setting. */
+/** A setting's line in help: `Address to listen on [SVC_PROXY_LISTEN, default 127.0.0.1:8190]`. */
 export function settingSummary({ summary, variable, fallback, required, secret }: Setting<unknown>): string {
   const shown = fallback !== undefined && fallback !== '' && !secret ? `default ${fallback}` : undefined;
   const facts = [variable, required ? 'required' : undefined, shown].filter((fact) => fact !== undefined);
@@ -133,8 +130,8 @@ export function settingSummary({ summary, variable, fallback, required, secret }
 }
 
 /**
- * An absolute http or https URL without user name, password, query or fragment.
- * Credentials in a URL end up in logs, so they are refused.
+ * An absolute http or https URL without user name, password, query or fragment. Credentials are rejected, because URLs
+ * end up in logs.
  */
 export function httpUrl(example: string): Parser<URL> {
   const expects = `an http:// or https:// URL such as ${example}, without credentials, query or fragment`;
@@ -146,14 +143,17 @@ function parseHttpUrl(text: string): URL | undefined {
   return plain && URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** The error for an address to which a token or secret would travel in the clear; it begins with the setting's name. */
+/** Error for an address to which a token or secret would be sent in the clear; begins with the setting's name. */
 export function unencrypted(place: string, url: URL | undefined): string | undefined {
   return url?.protocol === 'http:' && !isLoopback(url.hostname)
     ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`
     : undefined;
 }
 
-/** True for `localhost`, 127.0.0.0/8 and `::1` only, brackets allowed; a name that merely resolves there is not trusted. */
+/**
+ * True only for `localhost`, 127.0.0.0/8 and `::1`, with or without brackets; a name that resolves there is not
+ * trusted.
+ */
 export function isLoopback(host: string | undefined): boolean {
   if (host === undefined) return false;
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
@@ -161,14 +161,14 @@ export function isLoopback(host: string | undefined): boolean {
 }
 
 /**
- * The text of SVC_ORIGINAL_ARGS, or undefined when it is not to be set: arguments separated by commas. `\,` is a comma and
- * `\\` a backslash inside an argument; any other backslash stands for itself. An empty text is one empty argument.
+ * The text for SVC_ORIGINAL_ARGS, or undefined to leave it unset: arguments separated by commas. Inside an argument,
+ * `\,` is a comma and `\\` a backslash; any other backslash is literal. An empty text is one empty argument.
  */
 export function encodeOriginalArgs(args: readonly string[]): string | undefined {
   return args.length === 0 ? undefined : args.map((arg) => arg.replace(/[\\,]/g, '\\$&')).join(',');
 }
 
-/** The arguments of such a text; none where the variable is not set. */
+/** Decodes SVC_ORIGINAL_ARGS; no arguments if it is not set. */
 export function decodeOriginalArgs(text: string | undefined): string[] {
   if (text === undefined) return [];
   const args: string[] = [];

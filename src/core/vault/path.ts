@@ -1,9 +1,9 @@
 import { invalidValue, list, matching, type Parser } from '../settings/setting.ts';
 
 /**
- * Joins and encodes a path below `/v1/`. A mount may have several segments
- * (`auth/kubernetes`), which a slash in it separates; any other part is one segment.
- * @throws RangeError for an empty segment, `.` or `..`, which servers would resolve.
+ * Joins and encodes a path below `/v1/`. A mount may have several segments, separated by slashes (`auth/kubernetes`);
+ * any other argument is one segment.
+ * @throws RangeError for an empty segment, `.` or `..`, which servers would resolve
  */
 export function vaultPath(mount: string, ...segments: readonly string[]): string {
   return [...trimSlashes(mount).split('/'), ...segments].map(encodeSegment).join('/');
@@ -19,12 +19,12 @@ function encodeSegment(segment: string): string {
 const encodedPath =
   /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})+)*\/?$/;
 
-/** True for a path that goes on the wire as it is: encoded segments, no query, nothing a server would resolve. */
+/** True for a path that can be sent unchanged: encoded segments, no query, nothing that a server would resolve. */
 export function isEncodedPath(path: string): boolean {
   return encodedPath.test(path) && !path.split('/').some((segment) => segment === '.' || segment === '..');
 }
 
-/** Without slashes at its ends; in linear time, which `\/+$` is not for slashes in the middle. */
+/** Removes slashes at both ends in linear time; `\/+$` would be slow for slashes in the middle. */
 function trimSlashes(text: string): string {
   let from = 0;
   let to = text.length;
@@ -45,10 +45,9 @@ export function kvPath(): Parser<string> {
   return { expects, parse };
 }
 
-/** Several, separated by commas. */
 export const kvPaths = (): Parser<readonly string[]> => list(kvPath());
 
-/** A mount's path without slashes at its ends, such as `auth/kubernetes`. */
+/** Path of a mount without slashes at its ends, such as `auth/kubernetes`. */
 export function mountPath(prefix: string): Parser<string> {
   const expects = `a path below ${prefix}, such as ${prefix}kubernetes`;
   const parse = (given: string) => {
@@ -60,8 +59,8 @@ export function mountPath(prefix: string): Parser<string> {
   return { expects, parse };
 }
 
-/** Of a role of an auth method. */
+/** Name of a role of an auth method. */
 export const roleName = (): Parser<string> => matching(/^(?!\.{1,2}$)[\w.-]+$/, 'a role name');
 
-/** Of a key of the transit engine. */
+/** Name of a key in the transit engine. */
 export const transitKeyName = (): Parser<string> => matching(/^(?!\.{1,2}$)[\w.-]{1,128}$/, 'a key name');

@@ -1,29 +1,29 @@
 import { char, decodeString, type JsonValue, readName } from '../json-document.ts';
 import { JsonView } from '../json-view.ts';
 
-/** What is to be wrapped or unwrapped. */
+/** A value to wrap or unwrap. */
 export type TransitInput = ({ readonly plaintext: Uint8Array } | { readonly ciphertext: string }) & {
   readonly associatedData?: string;
 };
 
-/** One value of an item, or why the server refused the item. */
+/** The result for one item: a value, or the server's reason for refusing it. */
 export type ItemResult<V> = { readonly value: V } | { readonly error: string };
 
 export interface TransitAnswer<V> {
   readonly errors: readonly string[];
   /**
-   * Undefined where the answer does not have the shape of as many results as there were inputs, `misplaced` where it
-   * says itself that a result belongs to another input.
+   * Undefined if the answer does not have one result for each input; `misplaced` if it states that a result belongs to
+   * another input.
    */
   readonly results: readonly ItemResult<V>[] | 'misplaced' | undefined;
 }
 
-/** Reads one string of an answer; undefined for what it cannot be. */
+/** Reads one string of an answer; undefined for an invalid value. */
 export type ReadValue<V> = (bytes: Uint8Array, value: JsonValue) => V | undefined;
 
 /**
- * JSON text for one item, or for many at once. No string is made of a plaintext; the caller zeroes the text.
- * @param reference number of the first of many; the server repeats each beside the result
+ * JSON text for one or more items. Plaintexts never become strings; the caller zeroes the text.
+ * @param reference number of the first of several items; the server repeats each number with the result
  */
 export function transitBody(inputs: readonly TransitInput[], reference = 0): Buffer {
   const many = inputs.length !== 1;
@@ -43,7 +43,7 @@ export function transitBody(inputs: readonly TransitInput[], reference = 0): Buf
 const associatedData = (text: string | undefined): string =>
   text === undefined ? '' : `,"associated_data":"${Buffer.from(text, 'utf8').toString('base64')}"`;
 
-/** Texts are ASCII, bytes become base64. The memory is nobody else's. */
+/** Concatenates ASCII texts and bytes as base64 into a buffer of its own. */
 function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
   const sizes = pieces.map((piece) =>
     typeof piece === 'string' ? piece.length : base64Length(piece.length),
@@ -58,9 +58,9 @@ function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * Reads the string `field` of each item out of an answer, which has the single shape for one input and the batch shape
- * for more. Values of an answer of another shape, or with results of other inputs, are handed to `discard`.
- * @throws JsonError for what is no JSON text
+ * Reads the string `field` of each item in an answer, which has the single form for one input and the batch form for
+ * more. If the answer is malformed or has results of other inputs, its values are passed to `discard`.
+ * @throws JsonError unless the bytes are a JSON text
  */
 export function readTransitAnswer<V>(
   bytes: Uint8Array,
@@ -82,7 +82,7 @@ export function readTransitAnswer<V>(
   return { errors: errorsOf(view), results: whole ? (placed ? found : 'misplaced') : undefined };
 }
 
-/** Whether each value repeats the reference of the input in its place, or none any: older servers repeat none. */
+/** Whether all values repeat their input's reference, or none does: older servers repeat none. */
 function inOrder<V>(
   view: JsonView,
   items: readonly JsonValue[],
@@ -115,7 +115,7 @@ function errorsOf(view: JsonView): string[] {
     .map(({ start, end }) => readName(view.bytes, start, end));
 }
 
-/** None where there are not as many as were asked for. */
+/** Empty unless there is exactly one item for each input. */
 function itemsOf(view: JsonView, count: number): readonly JsonValue[] {
   const data = view.at('data');
   if (count === 1) return data === undefined ? [] : [data];
@@ -141,10 +141,10 @@ function itemResult<V>(
   return value === undefined ? undefined : { value };
 }
 
-/** A string that is no secret. */
+/** A string that must not be a secret. */
 export const readWrapped: ReadValue<string> = (bytes, { start, end }) => readName(bytes, start, end);
 
-/** A key in base64, decoded into memory that is nobody else's; undefined for other text. The caller zeroes it. */
+/** Decodes a base64 key into a buffer of its own; undefined for any other text. The caller zeroes it. */
 export const readKey: ReadValue<Buffer> = (bytes, { start, end }) => {
   const escaped = bytes.subarray(start, end).includes(char.backslash);
   const text = escaped ? new Uint8Array(new ArrayBuffer(end - start)) : bytes.subarray(start + 1, end - 1);
@@ -152,7 +152,7 @@ export const readKey: ReadValue<Buffer> = (bytes, { start, end }) => {
     const length = escaped ? decodeString(bytes, start, end, text) : text.length;
     const size = decodedLength(text, length);
     if (size === undefined) return undefined;
-    // Smaller arrays than 64 bytes that Node allocates itself lie in V8's heap, where collections leave copies.
+    // arrays of up to 64 bytes live on the heap of V8 by default, where garbage collection leaves copies
     const key = Buffer.from(new ArrayBuffer(size));
     decodeBase64(text, key);
     return key;
@@ -168,7 +168,7 @@ for (const [value, letter] of alphabet.entries()) values[letter] = value;
 
 export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
 
-/** Writes standard base64 with padding, of which no string is made. @returns the offset after it */
+/** Writes padded standard base64 without creating a string. @returns the offset after it */
 export function encodeBase64(bytes: Uint8Array, into: Uint8Array, offset: number): number {
   let at = offset;
   for (let from = 0; from < bytes.length; from += 3) {
@@ -183,8 +183,8 @@ export function encodeBase64(bytes: Uint8Array, into: Uint8Array, offset: number
 }
 
 /**
- * How many bytes the first `length` characters stand for, or undefined unless they are canonical: padded, and the same
- * when they are decoded and encoded again.
+ * Number of bytes that the first `length` characters encode; undefined unless they are canonical, that is padded and
+ * unchanged by decoding and encoding again.
  */
 export function decodedLength(text: Uint8Array, length: number): number | undefined {
   if (length === 0 || length % 4 !== 0) return undefined;
@@ -196,7 +196,7 @@ export function decodedLength(text: Uint8Array, length: number): number | undefi
   return (length / 4) * 3 - padded;
 }
 
-/** Decodes what `decodedLength` has found canonical, to the end of `into`. */
+/** Decodes base64 that `decodedLength` found canonical, filling `into`. */
 export function decodeBase64(text: Uint8Array, into: Uint8Array): void {
   let from = 0;
   for (let at = 0; at < into.length; at += 3) {
@@ -211,20 +211,20 @@ export function decodeBase64(text: Uint8Array, into: Uint8Array): void {
 
 const at0 = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0;
 
-/** A data key as transit hands it out: `vault:v<version>:<base64>`. */
+/** A wrapped key in transit's format: `vault:v<version>:<base64>`. */
 export interface ParsedWrappedKey {
-  /** Key version of the KEK, from 1 on. */
+  /** Version of the KEK, from 1. */
   readonly keyVersion: number;
-  /** Standard base64 with padding, canonical. */
+  /** Canonical, padded standard base64. */
   readonly payload: string;
 }
 
-/** Longest text that is looked at; a wrapped 32-byte key has about 90 characters. */
+/** Maximum text length to parse; a wrapped 32-byte key has about 90 characters. */
 export const maxWrappedKeyLength = 1024;
 
 const pattern = /^vault:v([1-9]\d{0,8}):(.+)$/;
 
-/** Undefined for anything that transit would not have written. */
+/** Undefined for any text that transit would not have written. */
 export function parseWrappedKey(text: string): ParsedWrappedKey | undefined {
   if (text.length > maxWrappedKeyLength) return undefined;
   const match = pattern.exec(text);
@@ -236,10 +236,10 @@ export function parseWrappedKey(text: string): ParsedWrappedKey | undefined {
 const canonicalBase64 =
   /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
 
-/** True where decoding and encoding again gives the same text. Decodes nothing: the text may be a key. */
+/** True if decoding and encoding again would not change the text. Does not decode it, because it may be a key. */
 export const isCanonicalBase64 = (text: string): boolean => canonicalBase64.test(text);
 
-/** What the key server writes beside a status of 400 or more. */
+/** Error texts of the key server for a status of 400 or more. */
 export function serverErrors(body: unknown): string[] {
   const errors = isRecord(body) ? body['errors'] : undefined;
   return Array.isArray(errors) ? errors.filter((error) => typeof error === 'string') : [];
@@ -249,7 +249,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What is asked for lies there; empty where the answer has none. */
+/** The `data` object of an answer; empty if there is none. */
 export function dataOf(body: unknown): Readonly<Record<string, unknown>> {
   return isRecord(body) && isRecord(body['data']) ? body['data'] : {};
 }
@@ -264,15 +264,14 @@ export function summarize(errors: readonly string[]): string {
 }
 
 /**
- * Tells a refused token from a refused path: OpenBao and older Vaults answer a bare
- * "permission denied" for a token that they do not know, newer Vaults add "invalid
- * token"; a policy's refusal comes as a list ("1 error occurred: …").
+ * Tells a refused token from a refused path: for an unknown token OpenBao and older Vaults answer a bare "permission
+ * denied", newer Vaults add "invalid token"; a policy's refusal is a list ("1 error occurred: …").
  */
 export function namesDeadToken(errors: readonly string[]): boolean {
   return errors.some((error) => error.trim() === 'permission denied' || /\binvalid token\b/.test(error));
 }
 
-/** OpenBao's bound on the strings of one request, or anybody's on its size. */
+/** OpenBao's limit on the strings of a request, or any server's limit on its size. */
 export function namesTooLarge(status: number, errors: readonly string[]): boolean {
   return (
     status === 413 ||
@@ -280,7 +279,7 @@ export function namesTooLarge(status: number, errors: readonly string[]): boolea
   );
 }
 
-/** The key's `min_decryption_version` is above the version of the ciphertext. */
+/** The key's `min_decryption_version` is above the ciphertext's version. */
 export const namesExpiredVersion = (error: string): boolean => /disallowed by policy \(too old\)/.test(error);
 
 export const namesMissingKey = (error: string): boolean => /encryption key not found/.test(error);
@@ -291,14 +290,14 @@ export const mayRetryStatus = (status: number): boolean =>
 
 const star = 0x2a;
 const shortest = 16;
-/** Random text in base 64, 62 or 32 changes between capitals, small letters and digits far more often. */
+/** Random text in base 64, 62 or 32 switches between capitals, small letters and digits far more often. */
 const longestStretch = 5;
-/** One in so many is a digit in what is hexadecimal. */
+/** Hexadecimal text has at least one digit in this many characters. */
 const scarcestDigits = 4;
 
 /**
- * Overwrites random-looking parts of a text with `*`: a key server that repeats a token or a value in an error must not
- * bring it into a log. Words, paths and host names stay.
+ * Overwrites random-looking parts of a text with `*`, so that a key server that repeats a token or value in an error
+ * cannot bring it into a log. Words, paths and host names stay.
  */
 export function crossOutOpaque(text: Uint8Array): void {
   let start = 0;
@@ -310,7 +309,7 @@ export function crossOutOpaque(text: Uint8Array): void {
   }
 }
 
-/** Counts in place: a copy would be one more place of a secret. */
+/** Counts in place, because a copy would be another place of a secret. */
 function looksRandom(word: Uint8Array): boolean {
   let digits = 0;
   let changes = 0;
@@ -324,7 +323,7 @@ function looksRandom(word: Uint8Array): boolean {
   return changes * longestStretch >= word.length || digits * scarcestDigits >= word.length;
 }
 
-/** `+`, `-`, `_` and `=` as well, which base 64 uses; not `/`, `.` and `:`, which join words. */
+/** Includes `+`, `-`, `_` and `=`, which base64 uses; not `/`, `.` and `:`, which join words. */
 function isOfWord(byte: number): boolean {
   return kindOf(byte) !== undefined || byte === 0x2b || byte === 0x2d || byte === 0x5f || byte === 0x3d;
 }

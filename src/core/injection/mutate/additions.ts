@@ -15,11 +15,11 @@ import type { Context, Diagnostics, Shared } from './context.ts';
 
 export interface SecretSettings {
   readonly paths: string;
-  /** Undefined where no field gets another name. */
+  /** Undefined if no field is renamed. */
   readonly envMap: string | undefined;
 }
 
-/** SVC_SECRET_PATHS, and SVC_ENV_MAP with a group a path. */
+/** SVC_SECRET_PATHS, and SVC_ENV_MAP with one group for each path. */
 export function secretSettings(secrets: readonly PlannedSecret[]): SecretSettings {
   const groups = secrets.map(({ mappings }) =>
     mappings.map(({ field, variable }) => `${field}=${variable}`).join(','),
@@ -31,7 +31,7 @@ export function secretSettings(secrets: readonly PlannedSecret[]): SecretSetting
   };
 }
 
-/** Names that the two variables cannot carry; a custom resource admits them. */
+/** Names that custom resources admit but the two variables cannot express. */
 export function secretErrors(secrets: readonly PlannedSecret[]): readonly string[] {
   return secrets.flatMap(({ path, mappings }) => [
     ...(fits(path, /,/)
@@ -49,11 +49,13 @@ const fits = (name: string, separators: RegExp): boolean =>
 const unmappable = (field: string): string =>
   `the field ${JSON.stringify(field)} cannot be mapped, because its name has a comma, a semicolon or blanks at its ends`;
 
-/** A variable, its value protected from the kubelet's expansion; none where there is no value. */
+/** A variable, escaped against the kubelet's expansion; none without a value. */
 export const variable = (name: string, value: string | undefined): readonly EnvironmentVariable[] =>
   value === undefined ? [] : [{ name, value: literal(value) }];
 
-/** How wrapper and proxy reach the secrets server. Each is set, so that nothing weaker from elsewhere counts. */
+/**
+ * Settings for access to the secrets server. All are set explicitly, so that no weaker value from elsewhere applies.
+ */
 export function vaultVariables({ vault }: InjectionPlan, role: string): readonly EnvironmentVariable[] {
   return [
     ...variable('VAULT_ADDR', vault.address),
@@ -64,23 +66,23 @@ export function vaultVariables({ vault }: InjectionPlan, role: string): readonly
   ];
 }
 
-/** Credentials of the proxy's callers; its own for the store have other names. */
+/** Variables with the keys of the proxy's callers; its own keys for the store have other names. */
 export const proxyKeyNames = {
   id: 'SVC_PROXY_ACCESS_KEY_ID',
   secret: 'SVC_PROXY_SECRET_ACCESS_KEY',
 } as const;
 
 const applicationNames = { id: 'AWS_ACCESS_KEY_ID', secret: 'AWS_SECRET_ACCESS_KEY' } as const;
-/** An application that sets one of these has credentials of its own. A role from its cloud does not count. */
+/** An application that sets one of these brings its own credentials. A role from its cloud does not count. */
 const credentialNames: ReadonlySet<string> = new Set([
   ...[applicationNames.id, applicationNames.secret, 'AWS_SESSION_TOKEN', 'AWS_PROFILE'],
   ...['AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE'],
 ]);
 
-/** The form of generated keys; others may be known to somebody. */
+/** The form of generated keys; keys of other forms may be known to somebody. */
 const shapes = { id: /^SVC[A-Z2-7]{17}$/, secret: /^[\w-]{40}$/ } as const;
 
-/** The pod's earlier ones when the webhook is called again; else new ones. Undefined: none are requested. */
+/** The pod's existing keys if the webhook is called again, else new ones. Undefined: none are requested. */
 export function callerKeysOf(
   pod: Pod,
   { proxy }: InjectionPlan,
@@ -96,7 +98,7 @@ export function callerKeysOf(
   return newCallerKeys();
 }
 
-/** For a container that names no credentials of its own. */
+/** Caller keys for a container that names no credentials of its own. */
 export function callerVariables(
   container: Container,
   keys: CallerKeys | undefined,
@@ -105,7 +107,7 @@ export function callerVariables(
   return [...variable(applicationNames.id, keys.id), ...variable(applicationNames.secret, keys.secret)];
 }
 
-/** The proxy refuses callers with any other key. */
+/** Warns about callers with their own keys, which the proxy refuses. */
 export function callerWarnings(
   { proxy }: InjectionPlan,
   chosen: readonly Container[],
@@ -135,7 +137,7 @@ function namesCredentials({ env = [] }: Container, keys: CallerKeys): boolean {
   return env.some(({ name, value }) => credentialNames.has(name) && own.get(name) !== value);
 }
 
-/** The volumes with one more. A volume of the operator that is already there is replaced. */
+/** Adds a volume. An existing volume of the operator is replaced. */
 export function addVolume(
   volumes: readonly Volume[],
   wanted: Volume,
@@ -145,19 +147,19 @@ export function addVolume(
   const there = volumes[index];
   if (there === undefined) return [...volumes, wanted];
   const isSame = covers(there, wanted) && audienceOf(there) === audienceOf(wanted);
-  // a pod must not start without the authorities
+  // a pod must not start without its CAs
   if (isSame && there.configMap?.optional !== true) return volumes;
   if (!covers(there, fixedPart(wanted)))
     remarks.errors.push(`volume ${wanted.name}: the name is kept for the operator's own volume`);
   return volumes.with(index, withImageOf(there, wanted, defaults.imageMirrors));
 }
 
-/** One that is missing is that of the API server. */
+/** Undefined stands for the API server's audience. */
 function audienceOf({ projected }: Volume): string | undefined {
   return projected?.sources?.find((source) => source.serviceAccountToken)?.serviceAccountToken?.audience;
 }
 
-/** Without the parts that may differ between versions of the operator or users of the pod. */
+/** The volume without the parts that may differ between operator versions or between users of the pod. */
 function fixedPart({ image, projected, hostPath, configMap, ...rest }: Volume): object {
   const { defaultMode: _, ...kept } = projected ?? {};
   const sources = projected?.sources?.map(({ serviceAccountToken, ...source }) => {
@@ -173,14 +175,14 @@ function fixedPart({ image, projected, hostPath, configMap, ...rest }: Volume): 
   };
 }
 
-/** The same image from a mirror stays. */
+/** Keeps the same image from a mirror. */
 function withImageOf({ image: there }: Volume, volume: Volume, mirrors: ImageMirrors | undefined): Volume {
   const { image } = volume;
   if (image === undefined || !isConfiguredImage(there?.reference, image.reference, mirrors)) return volume;
   return { ...volume, image: { ...image, ...there } };
 }
 
-/** The container with one more mount, or unchanged if it has that mount already. */
+/** Adds a mount unless the container already has it. */
 export function addMount(container: Container, wanted: VolumeMount, { errors }: Diagnostics): Container {
   const { volumeMounts = [] } = container;
   const there = volumeMounts.filter(({ mountPath }) => resolvedPath(mountPath) === wanted.mountPath);
@@ -193,7 +195,7 @@ export function addMount(container: Container, wanted: VolumeMount, { errors }: 
   return container;
 }
 
-/** Of all fields of a mount, only a sub-path changes which files are shown. */
+/** Whether two mounts show the same files; besides path and volume only a sub-path matters. */
 export function isSameMount(there: VolumeMount, wanted: VolumeMount): boolean {
   const { subPath, subPathExpr } = there;
   return (
@@ -203,7 +205,7 @@ export function isSameMount(there: VolumeMount, wanted: VolumeMount): boolean {
   );
 }
 
-/** Whether what is there has all wanted members with the same values, and arrays of the same length. */
+/** Whether `there` has all members of `wanted` with equal values, and arrays of equal length. */
 export function covers(there: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(there) || there.length !== wanted.length) return false;
@@ -215,8 +217,8 @@ export function covers(there: unknown, wanted: unknown): boolean {
 }
 
 /**
- * The path of a mount as kubelet and runtime resolve it: `svc`, `//svc/` and `/x/../svc` are all `/svc`. Takes linear time,
- * because the author of a pod chooses its paths.
+ * A mount path as kubelet and runtime resolve it: `svc`, `//svc/` and `/x/../svc` are all `/svc`. Takes linear time,
+ * because the pod's author chooses the path.
  */
 export function resolvedPath(path: string): string {
   const segments: string[] = [];
@@ -230,12 +232,12 @@ export function resolvedPath(path: string): string {
 const expirationSeconds = 3_600;
 const automounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Whether it is the token that the API server mounts into containers by default. */
+/** Whether the mount is the token that the API server mounts into containers by default. */
 export const isAutomounted = ({ mountPath }: VolumeMount): boolean => resolvedPath(mountPath) === automounted;
 
 /**
- * Whether a container has no token of its service account by itself: the API server mounts one before webhooks are
- * asked, unless pod or account forbid it. Once a container has ours, it keeps it.
+ * Whether a container needs a token from us. Unless pod or account forbid it, the API server mounts a token before
+ * webhooks run. A container that already has ours keeps it.
  */
 export function needsToken({ volumeMounts = [] }: Container, audience: string | undefined): boolean {
   // the token mounted by default is for the API server
@@ -245,9 +247,9 @@ export function needsToken({ volumeMounts = [] }: Container, audience: string | 
 }
 
 /**
- * A token for the login at the secrets server. The kubelet gives it to the pod's group or to the one user of
- * all containers where there is such; else it has to be readable for whatever user a container has.
- * @param audience undefined: that of the API server, so the token also grants what the service account may do there
+ * A token for the login at the secrets server. The kubelet makes it readable for the pod's group, or for the user that
+ * all containers share; otherwise it must be readable for any user.
+ * @param audience undefined: the API server's, and then the token also grants the service account's permissions there
  */
 export function ownToken({ spec }: Pod, audience: string | undefined): Shared {
   const defaultMode = spec.securityContext?.fsGroup === undefined ? 0o444 : 0o440;
@@ -260,9 +262,9 @@ export function ownToken({ spec }: Pod, audience: string | undefined): Shared {
 }
 
 /**
- * A pod that an operator before this one has written, with its token under the name that it has now: while a cluster is
- * upgraded, another replica may be asked again, and people apply what they have read from the API server. A volume of that
- * name which no container of the operator's shape mounts is somebody's own.
+ * Renames the token volume in a pod written by an older operator: during an upgrade another replica may be called, and
+ * people apply objects that they read from the API server. A volume of that name that no container of the operator's
+ * form mounts belongs to the user.
  */
 export function withTokenRenamed(pod: Pod): Pod {
   const isOwn = (container: Container) => isInjected(container) || isWrittenWrapped(container);

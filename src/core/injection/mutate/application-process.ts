@@ -3,22 +3,22 @@ import { encodeOriginalArgs } from '../../settings/setting.ts';
 import type { ImageCommand, InjectionPlan, MutationEnvironment, PodSecurityLevel } from '../contract.ts';
 import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from '../protected-pods.ts';
 
-/** How a container starts once it is wrapped. */
+/** How a wrapped container starts. */
 export interface Start {
   readonly command: readonly string[];
-  /** To stand behind every variable of the container's own, so that references find those. */
+  /** To be placed after the container's own variables, so that references find those. */
   readonly variables: readonly EnvironmentVariable[];
 }
 
-/** Linux takes 128 KiB in one variable. A character has up to three bytes, and may be written as two. */
+/** Linux allows 128 KiB for one variable. A character takes up to three bytes, and may be escaped as two characters. */
 const longestVariable = 20_000;
 
 /**
- * The command line moves into SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. Where an argument refers to a variable whose value
- * is not known here and might hold a comma, which would split the argument once the kubelet has put it in, the arguments
- * go behind `--` instead, where the kubelet expands them one by one.
+ * Moves the command line into SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. If an argument refers to a variable whose unknown
+ * value might contain a comma, the kubelet's expansion would split the argument; the arguments then follow `--`
+ * instead, where the kubelet expands each one by itself.
  * @param words at least one
- * @param added names of the variables that the wrapped container has and the original one has not
+ * @param added names of variables that only the wrapped container has
  */
 export function startOf(words: readonly Word[], container: Container, added: ReadonlySet<string>): Start {
   const [first, ...rest] = words;
@@ -44,7 +44,7 @@ function survivesIn(container: Container): (word: Word) => boolean {
   };
 }
 
-/** The value that the kubelet expands to what the container was started with. */
+/** A value that the kubelet expands to the container's original text. */
 function asVariable(word: Word, encode: (text: string) => string = (text) => text): string {
   if (!word.expanded) return literal(encode(word.text));
   return piecesOf(word.text)
@@ -54,7 +54,7 @@ function asVariable(word: Word, encode: (text: string) => string = (text) => tex
 
 const asItem = (word: Word): string => asVariable(word, (text) => encodeOriginalArgs([text]) ?? '');
 
-/** A name that only the wrapped container has must stay literal. */
+/** References to variables that only the wrapped container has must stay literal. */
 function argumentsOf({ env = [] }: Container, added: ReadonlySet<string>): (word: Word) => string {
   const own = new Set(env.map(({ name }) => name));
   const unknown = (name: string) => (name === originalCmd || added.has(name)) && !own.has(name);
@@ -65,7 +65,7 @@ function argumentsOf({ env = [] }: Container, added: ReadonlySet<string>): (word
   return ({ text, expanded }) => (expanded ? piecesOf(text).map(asText).join('') : literal(text));
 }
 
-/** Fields of a pod whose values hold neither comma nor backslash. */
+/** Pod fields whose values never contain a comma or backslash. */
 const plainFields: ReadonlySet<string> = new Set([
   'metadata.name',
   'metadata.namespace',
@@ -77,17 +77,17 @@ const plainFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells whether a reference may stand in SVC_ORIGINAL_ARGS: its name and all that can take its place hold nothing that
- * has a meaning there.
+ * Tells whether a reference is safe in SVC_ORIGINAL_ARGS: neither its name nor any possible value contains characters
+ * that are special there.
  */
 function survivorsOf({ env = [], envFrom = [] }: Container): (name: string) => boolean {
-  // of several with one name the last counts
+  // if a name repeats, the last variable counts
   const last = new Map(env.map((variable) => [variable.name, variable]));
   return (name) => {
     if (!/^[\w.-]+$/.test(name)) return false;
     const defined = last.get(name);
     if (defined !== undefined) return isPlain(defined);
-    // otherwise it is a Service's variable, an address, or undefined and stays literal
+    // otherwise it is an address variable of a Service, or undefined and stays literal
     return envFrom.length === 0;
   };
 }
@@ -99,18 +99,18 @@ function isPlain({ value, valueFrom }: EnvironmentVariable): boolean {
   return resourceFieldRef !== undefined || (fieldRef !== undefined && plainFields.has(fieldRef.fieldPath));
 }
 
-/** One word of a command line. The kubelet expands those that the pod says, and no others. */
+/** One word of a command line. The kubelet expands words from the pod, but not those from the image. */
 interface Word {
   readonly text: string;
   readonly expanded: boolean;
 }
 
-/** Whether only its image says what the container runs. */
+/** Whether the container's command comes from its image. */
 export const leavesCommandToImage = ({ command = [] }: Container): boolean => command.length === 0;
 
 /**
- * The command line of a container as its runtime puts it together; empty where nothing says one.
- * @param image asked only where the pod says no command
+ * The command line of a container as its runtime assembles it; empty if nothing specifies one.
+ * @param image used only if the pod specifies no command
  */
 export function originalCommand({ command = [], args = [] }: Container, image: ImageCommand): Word[] {
   if (command.length > 0) return [...command, ...args].map(fromPod);
@@ -121,11 +121,13 @@ export function originalCommand({ command = [], args = [] }: Container, image: I
 const fromPod = (text: string): Word => ({ text, expanded: true });
 const fromImage = (text: string): Word => ({ text, expanded: false });
 
-/** An entrypoint of one empty string means none. */
+/** An entrypoint of one empty string counts as none. */
 const withoutEmpty = (entrypoint: readonly string[]): readonly string[] =>
   entrypoint.length === 1 && entrypoint[0] === '' ? [] : entrypoint;
 
-/** Images of chosen containers whose command neither the pod nor `svc/command` says, each once. */
+/**
+ * Images of chosen containers whose command is specified neither by the pod nor by `svc/command`, without duplicates.
+ */
 export function imagesToLookUp(pod: Pod, plan: InjectionPlan): readonly string[] {
   if (plan.command !== undefined) return [];
   const images = chosenContainers(pod, plan)
@@ -135,7 +137,7 @@ export function imagesToLookUp(pod: Pod, plan: InjectionPlan): readonly string[]
   return [...new Set(images)] as string[];
 }
 
-/** Images of chosen containers that may run as root and lock their memory, where the pod does not say who they run as. */
+/** Images of chosen containers that could lock their memory as root, if the pod does not specify their user. */
 export function imagesOfUnknownUser(
   pod: Pod,
   plan: InjectionPlan,
@@ -149,8 +151,8 @@ export function imagesOfUnknownUser(
 }
 
 /**
- * Whether a container runs as root of the node; undefined where only an image says that has not been looked up. In a user
- * namespace root has every capability, and none of them counts for locking memory.
+ * Whether a container runs as the node's root; undefined if that depends on an image that was not looked up. Root in a
+ * user namespace has every capability, but none of them permits locking memory.
  */
 function runsAsRoot(
   { spec }: Pod,
@@ -174,10 +176,10 @@ export function unlockable(
   { podSecurity, images }: MutationEnvironment,
 ): string | undefined {
   if (podSecurity !== 'privileged') return `the namespace's Pod Security level is ${podSecurity}`;
-  // root there has every capability, and none of them counts for locking memory
+  // root there has every capability, but none of them permits locking memory
   if (pod.spec.hostUsers === false) return 'it runs in a user namespace of its own (hostUsers: false)';
   const root = runsAsRoot(pod, container, images.get(container.image ?? ''));
-  // a container with the capability says that it can use it, or has been through here before
+  // a container that has the capability can use it, or was mutated before
   if (root ?? hasCapability(container)) return undefined;
   return root === undefined ? 'its user is not known; runAsUser would say it' : 'it does not run as root';
 }
@@ -193,7 +195,7 @@ export function withMemoryLock(container: Container): Container {
 const hasCapability = (container: Container): boolean =>
   isGranted(container, (name) => name === capability || name === 'ALL');
 
-/** Runtimes take `all` as well, and CRI-O any case and the kernel's own names. */
+/** Runtimes also accept `all`; CRI-O accepts any case, and the kernel's names. */
 const isAdministrator = (container: Container): boolean =>
   isGranted(container, (name) => /^(all|(cap_)?sys_admin)$/i.test(name));
 
@@ -201,13 +203,13 @@ function isGranted({ securityContext }: Container, isMeant: (capability: string)
   return securityContext?.privileged === true || (securityContext?.capabilities?.add?.some(isMeant) ?? false);
 }
 
-/** The API server takes no pod in which this annotation and the container's profile differ. */
+/** The API server rejects a pod in which this annotation and the container's profile differ. */
 const seccompAnnotation = 'container.seccomp.security.alpha.kubernetes.io/';
 
 /**
- * The container under the runtime's own seccomp profile if it runs as root, and neither it nor its pod names a profile. Under
- * that it cannot make user namespaces, in which it could take the wrapper's folder away (docs/adr/0018-svc-init.md); one that
- * is granted CAP_SYS_ADMIN can all the same.
+ * Applies the runtime's seccomp profile to a container that runs as root, unless the container or its pod names a
+ * profile. The profile prevents user namespaces, in which the container could remove the wrapper's folder
+ * (docs/adr/0018-svc-init.md); with CAP_SYS_ADMIN it would not, so such containers stay unchanged.
  */
 export function withSeccompDefault(
   container: Container,
@@ -227,17 +229,17 @@ export function withSeccompDefault(
   };
 }
 
-/** A part of a command, an argument or the value of a variable, as the kubelet reads it. */
+/** A part of a command, argument or variable value, as the kubelet parses it. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reference'; readonly name: string };
 
 const pattern = /\$(?:\$|\(([^)]*)\)|[\s\S])?|[^$]+/g;
-/** For text after the last closing parenthesis, where each `$(` would scan to the end. */
+/** For text after the last closing parenthesis, where each `$(` would otherwise scan to the end. */
 const patternWithoutReferences = /\$[\s\S]?|[^$]+/g;
 
 /**
- * `$(NAME)` is a reference, `$$` a dollar; any other `$` stands for itself.
+ * `$(NAME)` is a reference, `$$` a dollar sign; any other `$` is literal.
  * Source: https://github.com/kubernetes/kubernetes/blob/v1.37.1/third_party/forked/golang/expansion/expand.go
  */
 export function piecesOf(text: string): Piece[] {
@@ -252,5 +254,5 @@ export function piecesOf(text: string): Piece[] {
 
 export const reference = (name: string): string => `$(${name})`;
 
-/** What the kubelet expands to the text itself. */
+/** Escapes a text so that the kubelet expands it to itself. */
 export const literal = (text: string): string => text.replaceAll('$', '$$$$');

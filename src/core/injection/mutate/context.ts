@@ -24,9 +24,9 @@ import {
   wrapperProgram,
 } from '../protected-pods.ts';
 
-/** What the steps of one mutation share. */
+/** State that the steps of one mutation share. */
 export interface Context {
-  /** As it came. */
+  /** The pod as received. */
   readonly pod: Pod;
   readonly plan: InjectionPlan;
   readonly defaults: InjectionDefaults;
@@ -34,21 +34,21 @@ export interface Context {
   readonly ports: Ports;
   readonly folder: FolderDelivery;
   readonly certificates: Shared | undefined;
-  /** For the proxy alone. */
+  /** For the proxy only. */
   readonly storeCertificates: Shared | undefined;
   readonly token: Shared;
-  /** Undefined: callers of the proxy need none. */
+  /** Undefined: callers of the proxy need no keys. */
   readonly callerKeys: CallerKeys | undefined;
   readonly remarks: Diagnostics;
 }
 
-/** A volume, and how a container sees it. */
+/** A volume with its mount. */
 export interface Shared {
   readonly volume: Volume;
   readonly mount: VolumeMount;
 }
 
-/** Errors deny the pod; warnings go to the person who applied it. */
+/** Errors deny the pod; warnings are shown to the person who applied it. */
 export interface Diagnostics {
   readonly errors: string[];
   readonly warnings: string[];
@@ -59,12 +59,12 @@ export const proxyPort = 8190;
 const firstProxyHealthPort = 8191;
 
 interface Ports {
-  /** Of a wrapped container's health endpoint, by its name. */
+  /** Port of each wrapped container's health endpoint, by container name. */
   readonly health: ReadonlyMap<string, number>;
   readonly proxyHealth: number;
 }
 
-/** Ports for what is added, beside those that the pod's own containers declare or are probed at. */
+/** Assigns ports that the pod's own containers neither declare nor are probed at. */
 export function assignPorts(pod: Pod, chosen: readonly Container[]): Ports {
   const taken = takenPorts(pod);
   taken.add(proxyPort);
@@ -81,7 +81,7 @@ export function assignPorts(pod: Pod, chosen: readonly Container[]): Ports {
   return { health, proxyHealth: takeFree(firstProxyHealthPort, taken) };
 }
 
-/** Every port that a container of the user's declares, or that one of its probes or hooks aims at by number. */
+/** All ports that the user's containers declare, or that their probes or hooks use by number. */
 export function takenPorts(pod: Pod): Set<number> {
   return new Set(ownContainers(pod).flatMap(portsOf));
 }
@@ -102,7 +102,7 @@ function aimOf(handler: LifecycleHandler | undefined): number[] {
   return aims.map(Number).filter(Number.isInteger);
 }
 
-/** When the webhook is asked again, a container keeps its port. */
+/** A container keeps its port if the webhook is called again. */
 function assignedBefore(container: Container): number | undefined {
   if (!isWrittenWrapped(container)) return undefined;
   const address = container.env?.findLast(({ name }) => name === 'HEALTH_ADDR')?.value;
@@ -117,7 +117,7 @@ function takeFree(from: number, taken: Set<number>): number {
   return port;
 }
 
-/** How the wrapper's folder comes into a pod. */
+/** How the wrapper's folder gets into a pod. */
 interface FolderDelivery {
   readonly volume: Volume;
   readonly mount: VolumeMount;
@@ -126,17 +126,17 @@ interface FolderDelivery {
 }
 
 const copyTarget = '/svc-target';
-/** A link that the init container of the node agent keeps; a runtime follows it when it starts a container. */
+/** A link maintained by the node agent's init container; the runtime follows it when it starts a container. */
 const hostFolder = '/var/lib/svc/wrapper/current';
 
-/** The folder has 90 MB. */
+/** The folder takes 90 MB. */
 const sizeLimit = '256Mi';
 const copierNeeds: Needs = {
   requests: { cpu: '10m', memory: '32Mi' },
   limits: { cpu: '500m', memory: '128Mi' },
 };
 
-/** An image's volume shows its whole root, in which the folder is at the same path. */
+/** An image volume shows the image's whole root, where the folder has the same path. */
 export function folderDelivery(pod: Pod, defaults: InjectionDefaults): FolderDelivery {
   const { wrapperImage: image, wrapperDelivery } = defaults;
   const name = volumeNames.wrapper;
@@ -170,7 +170,7 @@ function copier(pod: Pod, image: string): Container {
   };
 }
 
-/** Why the folder cannot be delivered into a pod of this namespace with the operator's settings. */
+/** Reasons why the operator's settings do not allow delivering the folder to pods of this namespace. */
 export function deliveryErrors(
   { wrapperDelivery }: InjectionDefaults,
   level: PodSecurityLevel,
@@ -188,7 +188,7 @@ export interface Needs {
   readonly limits: Amounts;
 }
 
-/** Requests and limits of a container that is added; a pod of the class Guaranteed remains one. */
+/** Requests and limits of an added container; a pod of class Guaranteed stays in it. */
 export function ownResources(pod: Pod, { requests, limits }: Needs): Resources {
   const guaranteed = ownContainers(pod).every(isGuaranteed);
   return { requests: guaranteed ? limits : requests, limits };
@@ -201,12 +201,12 @@ function isGuaranteed({ resources: { requests = {}, limits = {} } = {} }: Contai
   });
 }
 
-/** The user of the images that are the operator's own. */
+/** User of the operator's own images. */
 const unprivilegedUser = 65_532;
 
 /**
- * Of a container that is added: satisfies the level `restricted`. It has the pod's user; where the pod says none, that of
- * its image, which is not root; and another than root where the pod says root.
+ * Security context of an added container, which satisfies the level `restricted`. It runs as the pod's user, or else as
+ * its image's user, which is not root; if the pod's user is root, as another user.
  */
 export function ownSecurityContext({ spec }: Pod): ContainerSecurityContext {
   return {
@@ -220,8 +220,8 @@ export function ownSecurityContext({ spec }: Pod): ContainerSecurityContext {
 }
 
 /**
- * Whether the proxy is a native sidecar. Where it is in the pod already it stays as it is: while a cluster is upgraded, one
- * replica knows of sidecars and another does not, and neither may refuse what the other has made.
+ * Whether the proxy is a native sidecar. A proxy that is already in the pod stays what it is: during a cluster upgrade
+ * replicas may differ in whether they support sidecars, and must accept each other's pods.
  */
 export function proxyIsSidecar({ spec }: Pod, { nativeSidecars }: MutationEnvironment): boolean {
   const isProxy = ({ name }: { readonly name: string }) => name === proxyName;

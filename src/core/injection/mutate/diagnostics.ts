@@ -16,7 +16,7 @@ import { leavesCommandToImage, unlockable } from './application-process.ts';
 import { deliveryErrors, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
 import { cloudIdentity, credentialServers, credentialSource } from './proxy-container.ts';
 
-/** Errors in pod and plan before any change, each a sentence that names the place. */
+/** Errors found in pod and plan before any change, each a sentence that names the place. */
 export function errorsIn(
   pod: Pod,
   plan: InjectionPlan,
@@ -42,7 +42,7 @@ function commandErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   return [`svc/command: speaks of one image, and the containers ${names} have several; set command in them`];
 }
 
-/** A mount below the wrapper's folder would hide a part of it. */
+/** A mount inside the wrapper's folder would hide a part of it. */
 function shadowingMounts(pod: Pod, plan: InjectionPlan): readonly string[] {
   return chosenContainers(pod, plan).flatMap(({ name, volumeMounts = [] }) =>
     volumeMounts
@@ -54,14 +54,14 @@ function shadowingMounts(pod: Pod, plan: InjectionPlan): readonly string[] {
   );
 }
 
-/** The certificates go there themselves; what else claims their place is noticed when they do. */
+/** The certificates are mounted inside the folder; conflicts with their mount are reported when it is added. */
 function hidesPart({ name, mountPath }: VolumeMount): boolean {
   const path = resolvedPath(mountPath);
   const inside = path.startsWith(`${wrapperFolder}/`);
   return inside && !(name === volumeNames.certificates && path === certificateFolder);
 }
 
-/** What keeps the proxy from working in this pod. */
+/** Reasons why the proxy would not work in this pod. */
 function proxyErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   if (!plan.proxy?.enabled) return [];
   const { variables } = cloudIdentity(chosenContainers(pod, plan), false);
@@ -79,7 +79,7 @@ function proxyErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   ];
 }
 
-/** Users' containers with one of the operator's names, which would not be wrapped. */
+/** Users' containers with a name of the operator's, which would not be wrapped. */
 function reservedNames(
   pod: Pod,
   { proxy }: InjectionPlan,
@@ -144,7 +144,7 @@ const endlessProxy = (pod: Pod, { proxy }: InjectionPlan, surroundings: Mutation
   !proxyIsSidecar(pod, surroundings) &&
   ['Never', 'OnFailure'].includes(pod.spec.restartPolicy ?? 'Always');
 
-/** Where the proxy has to ask for credentials although no egress policy lets it unless somebody says so. */
+/** Warns if the proxy must request credentials from a server that no egress policy allows by default. */
 function proxyWarnings({ proxy }: InjectionPlan, chosen: readonly Container[]): string[] {
   if (!proxy?.enabled || proxy.credentialsSecret !== undefined) return [];
   const { variables } = cloudIdentity(chosen, true);

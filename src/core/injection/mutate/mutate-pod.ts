@@ -26,8 +26,8 @@ import { asSidecar, proxyContainer, spool, storeAuthorities } from './proxy-cont
 import { wrapContainer } from './wrap-container.ts';
 
 /**
- * The pod as it is to run: its chosen containers under the wrapper, with the proxy where the plan says so. Nothing of the
- * pod's own is taken away. What comes out of it goes through it unchanged, also when others have added to it in between.
+ * The mutated pod: its chosen containers run under the wrapper, and the proxy is added if the plan says so. Nothing of
+ * the pod's own is removed. Mutating the result again changes nothing, even if others have added to it in between.
  */
 export function mutatePod(
   given: Pod,
@@ -81,7 +81,7 @@ function wrapChosen(chosen: readonly Container[], context: Context): Wrapped {
   return { spec: { ...spec, ...initial, containers, volumes }, shared };
 }
 
-/** Before every init container that starts with the wrapper. */
+/** Placed before every init container that starts with the wrapper. */
 function addCopier(spec: PodSpec, context: Context): PodSpec {
   const { folder } = context;
   if (folder.copier === undefined) return spec;
@@ -96,13 +96,13 @@ function labelled({ metadata }: Pod, { proxy }: InjectionPlan): Pod['metadata'] 
   return { ...metadata, labels: { ...metadata.labels, ...labels } };
 }
 
-/** Only the operator's key of the config map: every file in the folder is trusted. */
+/** Only the operator's key of the config map, because every file in the folder is trusted. */
 const volume = (configMap: string): Volume => ({
   name: volumeNames.certificates,
   configMap: { name: configMap, items: [{ key: 'ca.crt', path: 'ca.crt' }] },
 });
 
-/** The private authorities, where wrapper and proxy look for them by themselves. */
+/** The private CAs, where wrapper and proxy look for them by default. */
 const certificates = (configMap: string | undefined): Shared | undefined =>
   configMap === undefined ? undefined : { volume: volume(configMap), mount };
 
@@ -112,7 +112,7 @@ const mount: VolumeMount = {
   readOnly: true,
 };
 
-/** The pod's containers with the proxy, ahead of all others where the cluster knows sidecars. */
+/** Adds the proxy, ahead of all other containers if the cluster supports sidecars. */
 function addProxy(spec: PodSpec, context: Context): PodSpec {
   const { pod, plan, surroundings, certificates, storeCertificates, token } = context;
   if (!plan.proxy?.enabled) return spec;
@@ -141,7 +141,7 @@ export interface ContainerPlace {
   readonly latest: number;
 }
 
-/** The containers with one of the operator's own, which keeps its place where it is there already. */
+/** Adds or updates one of the operator's own containers, which keeps its position if it is already present. */
 function placeContainer(
   containers: readonly Container[],
   wanted: Container,
@@ -158,9 +158,9 @@ function placeContainer(
 }
 
 /**
- * Volumes of the operator's own, mounted otherwise than it does. An init container that mounts the wrapper's folder could
- * put another program into it, and a sidecar that mounts the token could log in as the application does.
- * @param wrapped names of the containers that are given what is shared
+ * Reports the operator's volumes where users mount them differently: an init container that mounts the wrapper's folder
+ * could replace the program, and a sidecar that mounts the token could log in as the application.
+ * @param wrapped names of the containers that get the shared volumes
  */
 function strayMounts(
   { containers, initContainers = [] }: PodSpec,
@@ -192,15 +192,15 @@ const filledIn = [
   'terminationMessagePath',
   'terminationMessagePolicy',
 ];
-/** The same of its security context: some platforms have users and labels for each namespace. */
+/** Fields of the security context that are filled in: some platforms assign users and labels by namespace. */
 const filledInSecurity = ['runAsUser', 'runAsGroup', 'seLinuxOptions'];
 const probes = ['readinessProbe', 'startupProbe'] as const;
 
 /**
- * A container of the operator's own as it is to be. One that is there already, because the webhook is asked again or
- * the pod is a copy of one that has been through an older operator, is set anew, and keeps what is filled in and the same
- * image from a mirror that the operator is told of. All else goes: a variable or a mount of others would do to make
- * another program of it, with the token that it is given.
+ * The desired state of one of the operator's own containers. An existing one, because the webhook is called again or
+ * the pod was copied from one that an older operator mutated, is rebuilt; only filled-in fields and the same image from
+ * a configured mirror are kept. Everything else is dropped, as a foreign variable or mount could turn the container,
+ * with its token, into another program.
  */
 function ownContainer(
   there: Container,
@@ -221,12 +221,12 @@ function ownContainer(
   };
 }
 
-/** By how it starts; what follows the first word differs between versions. */
+/** Recognized by how it starts; arguments after the first word differ between versions. */
 function isOurs(there: Container, wanted: Container): boolean {
   return there.command?.[0] === wanted.command?.[0] && there.args?.[0] === wanted.args?.[0];
 }
 
-/** Those members that are there. */
+/** Copies the named members that exist. */
 function picked(from: object | undefined, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(from ?? {}).filter(([name]) => names.includes(name)));
 }

@@ -18,7 +18,7 @@ const needs: Needs = {
   limits: { cpu: '200m', memory: '128Mi' },
 };
 
-/** A little more than SVC_PROXY_SPOOL_SIZE, so that the proxy's own limit counts. */
+/** Slightly larger than SVC_PROXY_SPOOL_SIZE, so that the proxy's own limit applies first. */
 export const spool: Volume = { name: volumeNames.spool, emptyDir: { sizeLimit: '9Gi' } };
 
 export function proxyContainer(context: Context, proxy: ProxyRequest): Container {
@@ -42,7 +42,7 @@ export function proxyContainer(context: Context, proxy: ProxyRequest): Container
   };
 }
 
-/** The authorities of the object store, which count instead of the public ones; undefined: there are none. */
+/** The object store's CAs, used in place of public ones; undefined: none. */
 export function storeAuthorities(
   { storeCA }: ProxyRequest,
   { storeAuthorities }: InjectionDefaults,
@@ -50,7 +50,7 @@ export function storeAuthorities(
   const from = storeCA === undefined ? storeAuthorities : namedAuthorities(storeCA);
   if (from === undefined) return undefined;
   const name = volumeNames.storeCertificates;
-  // not optional: the proxy does not start before they are there
+  // not optional: the proxy must not start before they exist
   const items = [{ key: from.key, path: authorityFile }];
   return {
     volume: { name, configMap: { name: from.configMap, items } },
@@ -58,7 +58,7 @@ export function storeAuthorities(
   };
 }
 
-/** @param storeCA `<name>` or `<name>/<key>`; empty: it names none, and the public authorities count */
+/** @param storeCA `<name>` or `<name>/<key>`; empty: none, so the public CAs apply */
 export function namedAuthorities(storeCA: string): InjectionDefaults['storeAuthorities'] {
   const [configMap = '', key = authorityFile] = storeCA.split('/');
   return configMap === '' ? undefined : { configMap, key };
@@ -67,7 +67,7 @@ export function namedAuthorities(storeCA: string): InjectionDefaults['storeAutho
 const authorityFile = 'ca.crt';
 const storeAuthorityFolder = '/etc/svc/store-ca';
 
-/** It starts before the application and ends after it, and a Job does not wait for its end. */
+/** Starts before the application and ends after it; a Job does not wait for it. */
 export const asSidecar = (container: Container): Container => ({
   ...container,
   restartPolicy: 'Always',
@@ -80,7 +80,7 @@ export const asSidecar = (container: Container): Container => ({
 
 const credentialNames = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
 
-/** The proxy's configuration; its role, and with it the policy at the secrets server, may be its own. */
+/** The proxy's configuration; it may have its own role, and thereby its own policy at the secrets server. */
 function proxyVariables(
   { plan, ports, callerKeys, storeCertificates }: Context,
   proxy: ProxyRequest,
@@ -107,7 +107,7 @@ const spoolFolder = '/var/spool/svc';
 const credentials = (name: string): EnvironmentVariable[] =>
   credentialNames.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } }));
 
-/** Variables by which EKS gives a role to a pod; on other clouds the metadata server gives it to all its containers. */
+/** Variables by which EKS assigns a role to a pod; on other clouds the metadata server assigns it to all containers. */
 const roleVariables = [
   'AWS_ROLE_ARN',
   'AWS_ROLE_SESSION_NAME',
@@ -124,7 +124,9 @@ export interface CloudIdentity {
   readonly mounts: readonly VolumeMount[];
 }
 
-/** The region of the pod, and its role where the proxy has no credentials of its own, as wrapped containers have them. */
+/**
+ * The pod's region and, if the proxy has no credentials of its own, its role, taken from the containers to be wrapped.
+ */
 export function cloudIdentity(containers: readonly Container[], withRole: boolean): CloudIdentity {
   const names = [...regionVariables, ...(withRole ? roleVariables : [])];
   const found = names
@@ -139,7 +141,7 @@ export function cloudIdentity(containers: readonly Container[], withRole: boolea
   return { variables: found, mounts: [...new Map(mounts.map((mount) => [mount.mountPath, mount])).values()] };
 }
 
-/** One whose value does not depend on others of the container. */
+/** A variable whose value does not depend on others of the container. */
 function plainVariable({ env = [] }: Container, name: string): EnvironmentVariable | undefined {
   const found = env.findLast((one) => one.name === name);
   return found?.value && !found.value.includes('$') ? { name, value: found.value } : undefined;
@@ -150,17 +152,18 @@ function holds({ mountPath }: VolumeMount, file: string): boolean {
   return file.startsWith(folder === '/' ? folder : `${folder}/`);
 }
 
-/** Servers for credentials that only a node can reach; no policy allows them unless somebody asks for it. */
+/** Credential servers that only a node can reach; no policy allows them unless requested. */
 export const credentialServers = {
   agent: { name: 'the EKS Pod Identity agent', address: '169.254.170.23', port: 80 },
   node: { name: 'the instance metadata service', address: '169.254.169.254', port: 80 },
 } as const;
 
-/** `given`: as variables; `role`: from STS, for a token of the pod. */
+/** `given`: in variables; `role`: from STS, for a token of the pod. */
 export type InjectedCredentials = 'given' | 'role' | keyof typeof credentialServers;
 
 /**
- * How the proxy comes by credentials for the object store: the first that applies, as in the AWS default provider chain.
+ * How the proxy obtains credentials for the object store: the first source that applies, as in the AWS default provider
+ * chain.
  * @param names of the proxy's variables
  */
 export function credentialSource(names: ReadonlySet<string>): InjectedCredentials {

@@ -28,13 +28,13 @@ import {
 } from './application-process.ts';
 import { type Context, proxyPort, type Shared } from './context.ts';
 
-/** A container that the wrapper starts, and the volumes that it needs in its pod. */
+/** A wrapped container, and the volumes that it needs in its pod. */
 export interface WrappedContainer {
   readonly container: Container;
   readonly shared: readonly Shared[];
 }
 
-/** The container as it is to run under the wrapper. Everything that is not set here stays unchanged. */
+/** Wraps a container. Everything that is not set here stays unchanged. */
 export function wrapContainer(container: Container, context: Context): WrappedContainer {
   const { pod, defaults, surroundings, remarks } = context;
   const locked = unlockable(pod, container, surroundings) === undefined;
@@ -75,7 +75,7 @@ function withStart(
   return { ...rest, command, env: placeVariables(container.env ?? [], { ...variables, start }) };
 }
 
-/** Defaults that the container may override. */
+/** Default variables, which the container may override. */
 function defaultVariables(container: Container, { pod, plan, callerKeys }: Context, locked: boolean) {
   return [
     ...variable('SVC_STOP_GRACE', stopGrace(pod)),
@@ -85,7 +85,7 @@ function defaultVariables(container: Container, { pod, plan, callerKeys }: Conte
   ];
 }
 
-/** The folder of the node agent's socket, at the same path as on the node. The agent makes the socket anew when it starts. */
+/** The folder of the node agent's socket, mounted at the node's path. The agent recreates the socket when it starts. */
 function agentFolder(socket: string): Shared {
   const folder = socket.slice(0, socket.lastIndexOf('/')) || '/';
   return {
@@ -99,8 +99,8 @@ const mostSpareMs = 5_000;
 const leastMs = 500;
 
 /**
- * How long the application may take to end: what the pod grants, less a quarter and 5 s at most, in which the wrapper
- * kills what has not ended, and ends itself.
+ * Time for the application to stop: the pod's grace period, less a quarter but at most 5 s, in which the wrapper kills
+ * remaining processes and exits.
  */
 function stopGrace({ spec }: Pod): string {
   const granted = (spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1_000;
@@ -114,7 +114,7 @@ export interface WrapperFacts {
   readonly ownToken: boolean;
 }
 
-/** The variables that the operator sets in a wrapped container and that the container cannot set otherwise. */
+/** Variables that the operator sets in a wrapped container, which the container cannot override. */
 function wrapperVariables(plan: InjectionPlan, facts: WrapperFacts): readonly EnvironmentVariable[] {
   const { paths, envMap } = secretSettings(plan.secrets);
   const { healthPort, agentSocket, ownToken } = facts;
@@ -135,7 +135,7 @@ function wrapperVariables(plan: InjectionPlan, facts: WrapperFacts): readonly En
 
 const nothing: Start = { command: [], variables: [] };
 
-/** How this container starts; an error where what it runs is not known. */
+/** How this container starts; an error if its command is not known. */
 function startFor(container: Container, context: Context, added: ReadonlySet<string>): Start {
   if (isWrittenWrapped(container)) return asItIs(container);
   const unfit = (text: string): Start => {
@@ -158,7 +158,7 @@ function startFor(container: Container, context: Context, added: ReadonlySet<str
 
 const unasked: ImageCommand = { entrypoint: [], cmd: [], user: '' };
 
-/** `svc/command` stands for the image; behind it come the arguments that the pod says. */
+/** `svc/command` replaces the image's command; the pod's arguments follow it. */
 function imageOf({ image = '' }: Container, { plan, surroundings }: Context): ImageCommand | undefined {
   if (plan.command !== undefined) return { ...unasked, entrypoint: plan.command };
   return surroundings.images.get(image);
@@ -174,18 +174,18 @@ type Variables = readonly EnvironmentVariable[];
 interface AddedVariables {
   /** The original command line. */
   readonly start: Variables;
-  /** These override the container's own. */
+  /** Override the container's own variables. */
   readonly settings: Variables;
-  /** These apply if the container does not set them. */
+  /** Apply if the container does not set them. */
   readonly defaults: Variables;
 }
 
 const isStart = ({ name }: EnvironmentVariable): boolean => name === originalCmd || name === originalArgs;
 
 /**
- * The container's own variables in their order, then the original command line, which may refer to all of them and to
- * nothing else, then what is added. When the webhook is called again, variables that others appended are moved before
- * it.
+ * The container's own variables in order, then the original command line, which may refer to all of these and nothing
+ * else, then the additions. If the webhook is called again, variables that others appended are moved before the command
+ * line.
  */
 function placeVariables(env: Variables, { start, settings, defaults }: AddedVariables): Variables {
   const at = env.findIndex(isStart);
@@ -202,7 +202,7 @@ function placeVariables(env: Variables, { start, settings, defaults }: AddedVari
   ];
 }
 
-/** Variables that a container which is not wrapped yet sets otherwise than the operator. */
+/** Variables that an unwrapped container sets differently than the operator. */
 function conflictsIn({ name: container, env = [] }: Container, settings: Variables): readonly string[] {
   const differing = env.filter(
     (one) => isStart(one) || settings.some((wanted) => wanted.name === one.name && !isEqual(wanted, one)),

@@ -16,17 +16,17 @@ import {
 } from '../../settings/setting.ts';
 import { kvPaths, mountPath, roleName, transitKeyName } from '../../vault/path.ts';
 
-/** One annotation of a pod: its name, what it is for, and how its value is read. */
+/** One annotation of a pod: its name, purpose and parser. */
 export interface Annotation<T> extends Parser<T> {
   readonly name: string;
-  /** For people, a phrase. */
+  /** A phrase for people. */
   readonly description: string;
 }
 
-/** Every annotation of a pod that begins with it is ours. */
+/** Every pod annotation with this prefix is ours. */
 const annotationPrefix = 'svc/';
 
-/** All annotations that a pod may carry; there is no other `svc/…` one. */
+/** All annotations that a pod may carry; any other `svc/…` annotation is an error. */
 export const annotations = {
   inject: {
     name: 'svc/inject',
@@ -149,18 +149,18 @@ export const annotationNames: readonly string[] = Object.values(annotations).map
 
 type Given = Readonly<Record<string, string>>;
 
-/** A pod's annotations with our prefix, known or not. */
+/** A pod's annotations with our prefix, including unknown ones. */
 export function givenAnnotations({ metadata }: Pod): Given {
   const all = Object.entries(metadata.annotations ?? {});
   return Object.fromEntries(all.filter(([name]) => isOurs(name)));
 }
 
-/** Kubernetes also accepts `SVC/inject`: it must not go unnoticed and leave the pod unprotected. */
+/** Kubernetes also accepts `SVC/inject`, which must not go unnoticed and leave the pod unprotected. */
 export function isOurs(name: string): boolean {
   return name.slice(0, annotationPrefix.length).toLowerCase() === annotationPrefix;
 }
 
-/** The one value that leaves a pod alone, whatever else it carries. */
+/** Only `false` leaves a pod alone, whatever else it carries. */
 export function optsOut(given: Given): boolean {
   return given[annotations.inject.name] === 'false';
 }
@@ -185,7 +185,7 @@ function injectErrors(given: Given): readonly string[] {
     : [];
 }
 
-/** The text itself once the parser has taken it: a plan holds what goes into variables. */
+/** Validates, but keeps the text, because a plan holds what goes into variables. */
 function asText({ expects, parse }: Parser<unknown>): Parser<string> {
   return {
     expects,
@@ -196,18 +196,18 @@ function asText({ expects, parse }: Parser<unknown>): Parser<string> {
   };
 }
 
-/** A DNS label, as containers are named. */
+/** A DNS label, as for container names. */
 export function containerName(): Parser<string> {
   return matching(/^(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'the name of a container');
 }
 
-/** A DNS subdomain, as most objects are named. */
+/** A DNS subdomain, as for most object names. */
 export function objectName(kind: string): Parser<string> {
   const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
   return matching(new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`), `the name of a ${kind}`);
 }
 
-/** A ConfigMap and perhaps a key of it, or nothing. */
+/** A ConfigMap, optionally with a key in it, or nothing. */
 function configMapKey(): Parser<string> {
   const { parse } = objectName('ConfigMap');
   const expects = 'the name of a ConfigMap, or <name>/<key>, or empty';
@@ -221,10 +221,10 @@ function configMapKey(): Parser<string> {
   };
 }
 
-/** The file of that name, so `..data` and such are none. */
+/** The key becomes a file name, so `..data` and the like are excluded. */
 const isConfigMapKey = (key: string): boolean => /^(?!\.)[-.\w]{1,253}$/.test(key);
 
-/** Of a token, such as a URL or a name. */
+/** Audience of a token, such as a URL or a name. */
 function audience(): Parser<string> {
   return matching(/^[\x21-\x7e]{1,253}$/, 'an audience such as https://vault.example, without blanks');
 }
@@ -234,7 +234,7 @@ function formatNumber(): Parser<EnvelopeFormat> {
   return { ...words, parse: (given) => (words.parse(given) === '2' ? 2 : 1) };
 }
 
-/** A JSON array of texts, the first of which is what is started. */
+/** A JSON array of texts; the first is the program. */
 function command(): Parser<readonly string[]> {
   const expects = 'a JSON array of texts such as ["/bin/app", "--port=80"], the first not empty';
   return {
@@ -254,13 +254,13 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** A NUL cannot be handed to a process. */
+/** NUL cannot be passed to a process. */
 function isCommand(value: unknown): value is readonly string[] {
   if (!Array.isArray(value) || value.length === 0 || value[0] === '') return false;
   return value.every((one) => typeof one === 'string' && !one.includes('\0'));
 }
 
-/** An item of a list in a custom resource, which becomes an item of a list with commas. */
+/** An item of a list in a custom resource that becomes an item of a comma-separated list. */
 export function listed({ expects, parse }: Parser<string>): Parser<string> {
   return {
     expects: `${expects}, without commas and without blanks at its ends`,
@@ -281,7 +281,7 @@ export function readText<T>(place: string, text: string, parser: Parser<T>): Rea
   }
 }
 
-/** Every item by itself; an error names its index. */
+/** Reads each item separately; an error names its index. */
 export function readItems<T>(
   place: string,
   texts: readonly string[],
@@ -290,7 +290,6 @@ export function readItems<T>(
   return together(texts.map((text, index) => readText(`${place}[${index}]`, text, parser)));
 }
 
-/** All values, or all errors. */
 export function together<T>(readings: readonly Reading<T>[]): Reading<readonly T[]> {
   const errors = readings.flatMap((one) => one.errors ?? []);
   const values = readings.flatMap((one) => ('value' in one ? [one.value] : []));

@@ -16,13 +16,13 @@ import {
   together,
 } from './annotations.ts';
 
-/** A value, and where it was set: the name of an annotation, or `ServiceConfig <name>, <member>`. */
+/** A value and its place: the name of an annotation, or `ServiceConfig <name>, <member>`. */
 export interface Wish<T> {
   readonly place: string;
   readonly value: T;
 }
 
-/** The requested value; undefined: not set. */
+/** Requested values; undefined: not set. */
 export type RequestedSettings = {
   readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? Wish<T> | undefined : never;
 };
@@ -33,12 +33,15 @@ export interface NamedConfig {
 }
 
 export interface GatheredSettings {
-  /** Reading one that has an error of its own throws UnusableSetting. */
+  /** Reading a setting that has an error throws UnusableSetting. */
   readonly wishes: RequestedSettings;
   readonly errors: readonly string[];
 }
 
-/** Each thing from the pod's annotation or else from the ServiceConfig; what an annotation hides is not judged. */
+/**
+ * Takes each setting from the pod's annotation or else the ServiceConfig; a member that an annotation overrides is not
+ * validated.
+ */
 export function gatherRequestedSettings(
   given: Readonly<Record<string, string>>,
   config: NamedConfig | undefined,
@@ -78,20 +81,20 @@ function find(
 
 type Config = ServiceConfigSpec;
 
-/** One thing that a pod may ask for, and the two places where it can be said. */
+/** One setting of a pod, and the two places where it can be set. */
 export interface Field<T> {
   readonly annotation?: { readonly name: string; read(place: string, text: string): Reading<T> };
-  /** Member of a ServiceConfig's spec; `read` gives undefined where it is not set. */
+  /** Member of a ServiceConfig's spec; `read` returns undefined if it is not set. */
   readonly member?: { readonly name: string; read(place: string, spec: Config): Reading<T> | undefined };
 }
 
-/** Names of variables: by the position of their path, or by its name. */
+/** Variable names by the position of their path, or by its name. */
 export type RequestedEnvMap =
   | { readonly by: 'position'; readonly groups: EnvMap }
   | { readonly by: 'path'; readonly secrets: readonly PlannedSecret[] };
 
 const path = listed(kvPath());
-/** Of what would end an item of SVC_ENV_MAP, or be dropped there. */
+/** Excludes characters that would end an item of SVC_ENV_MAP, or be stripped there. */
 const field = matching(/^(?!\s)[^,;\0]+(?<!\s)$/, 'a field without , and ; and without blanks at its ends');
 const variable = matching(variableName, 'the name of a variable of letters, digits, _, - and .');
 
@@ -214,7 +217,7 @@ function whereSet<V, T>(value: V | undefined, read: (value: V) => Reading<T>): R
   return value === undefined || value === null ? undefined : read(value);
 }
 
-/** Paths with their variables, as custom resources list them. */
+/** Paths with their variables, in the form of custom resources. */
 export function readSecretVariables(
   place: string,
   secrets: readonly SecretVariables[],

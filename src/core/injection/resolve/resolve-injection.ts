@@ -10,7 +10,7 @@ import { annotationErrors, annotations, givenAnnotations, optsOut } from './anno
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
 
-/** The input for a pod's decision; configs and mappings are those of its namespace. */
+/** Input for a pod's resolution; configs and mappings are those of its namespace. */
 export interface ResolveEnvironment {
   readonly namespace: string;
   readonly namespaceLabels: Readonly<Record<string, string>>;
@@ -19,7 +19,10 @@ export interface ResolveEnvironment {
   readonly defaults: InjectionDefaults;
 }
 
-/** What a pod asks for by its annotations or by the ServiceConfig that selects it; never throws for what is in them. */
+/**
+ * Resolves what a pod requests by its annotations or by the ServiceConfig that selects it; never throws because of
+ * their content.
+ */
 export function resolveInjection(pod: Pod, surroundings: ResolveEnvironment): Resolution {
   const given = givenAnnotations(pod);
   if (optsOut(given)) return { kind: 'skip', reason: 'it opts out with svc/inject: "false"' };
@@ -61,20 +64,20 @@ function complete(asked: Asked, surroundings: ResolveEnvironment, found: readonl
 }
 
 /**
- * Far above any need. A webhook sees pods before the API server validates them, so without bounds one pod could keep it
- * busy for minutes.
+ * Far above any need. Webhooks see pods before the API server validates them, so without bounds one pod could occupy
+ * the webhook for minutes.
  */
 const most = {
   containers: 500,
   volumes: 1_000,
   annotations: 100,
-  /** Characters of names and values; the API server takes 256 KiB of all annotations together. */
+  /** Characters of names and values; the API server allows 256 KiB for all annotations together. */
   annotationText: 256 * 1024,
   secretMappings: 64,
   containerNames: 500,
 } as const;
 
-/** Errors for excessive input; no other errors are looked for then. */
+/** Errors for excessive input; if there are any, no others are looked for. */
 function boundErrors({ spec }: Pod, given: Readonly<Record<string, string>>): string[] {
   const { containers, initContainers = [], volumes = [] } = spec;
   const entries = Object.entries(given);
@@ -99,8 +102,8 @@ interface Config {
 }
 
 /**
- * Blocks of a ServiceConfig that undo the egress policy, which is one for all pods of the namespace: each by itself, or
- * together with those of its other ServiceConfigs.
+ * Blocks of a ServiceConfig that undo the egress policy, by themselves or together with those of the namespace's other
+ * ServiceConfigs, since one policy applies to all pods of the namespace.
  */
 function egressErrors(config: Config | undefined, all: readonly Config[]): string[] {
   const own = blocksOf(config);
@@ -128,12 +131,12 @@ function blocksOf(config: Config | undefined): { index: number; cidr: string; bl
   });
 }
 
-/** Why a pod that asks for protection cannot have it, or nothing. */
+/** A reason why a pod that asks for protection cannot have it. */
 type PodRefusal = (pod: Pod) => string | undefined;
 
 const wayOut = 'set svc/inject: "false" to run it without protection';
 
-/** In this order; all that apply are reported. */
+/** All that apply are reported, in this order. */
 const refusals: readonly PodRefusal[] = [windows, hostNetwork, staticPod];
 
 export function refusalsOf(pod: Pod): string[] {
@@ -151,14 +154,14 @@ function windows({ spec }: Pod): string | undefined {
     : undefined;
 }
 
-/** On the node's network its ports would be those of the node, and no egress policy applies to it. */
+/** On the node's network the pod's ports would be the node's, and no egress policy would apply. */
 function hostNetwork({ spec }: Pod): string | undefined {
   return spec.hostNetwork === true
     ? `spec.hostNetwork: is true, and a pod on the network of its node is beyond egress policies and would share its ports; ${wayOut}`
     : undefined;
 }
 
-/** The API server holds only a mirror of a static pod: changing it does not change the pod. */
+/** The API server holds only a mirror of a static pod, so a change would not reach the pod. */
 function staticPod({ metadata }: Pod): string | undefined {
   return metadata.annotations !== undefined &&
     Object.hasOwn(metadata.annotations, 'kubernetes.io/config.mirror')
@@ -166,7 +169,7 @@ function staticPod({ metadata }: Pod): string | undefined {
     : undefined;
 }
 
-/** Of requests without errors. */
+/** Builds the plan of a request without errors. */
 function planOf(asked: Asked, secrets: readonly PlannedSecret[]): InjectionPlan {
   const { wishes } = asked;
   return {
@@ -209,15 +212,15 @@ function proxyOf(wishes: RequestedSettings): ProxyRequest | undefined {
   return { enabled: true, ...Object.fromEntries(set) };
 }
 
-/** What rules look at. */
+/** Input of the rules. */
 interface Asked {
   readonly wishes: RequestedSettings;
   readonly defaults: InjectionDefaults;
-  /** The ServiceConfig that selects the pod. */
+  /** Name of the ServiceConfig that selects the pod. */
   readonly config: string | undefined;
 }
 
-/** What annotations say about a proxy. */
+/** Settings that concern the proxy. */
 const proxyKeys = [
   'proxyRole',
   'proxyUpstream',
@@ -228,7 +231,7 @@ const proxyKeys = [
   'proxyStoreCA',
 ] as const;
 
-/** Missing parts of a plan; each begins with the annotation that would fix it. */
+/** Rules for missing parts of a plan; each error begins with the annotation that would fix it. */
 const rules: readonly Rule<Asked>[] = [
   addressKnown,
   addressEncrypted,
@@ -239,7 +242,7 @@ const rules: readonly Rule<Asked>[] = [
   storeEncrypted,
 ];
 
-/** The secrets server, and where it was set. */
+/** The secrets server's address and its place. */
 function addressOf({ wishes, defaults }: Asked): Wish<string> | undefined {
   const { vaultAddress } = defaults;
   return (
@@ -285,7 +288,7 @@ function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefin
     : undefined;
 }
 
-/** A ServiceConfig may keep what its proxy would need while it is off; an annotation of it is a misunderstanding. */
+/** A ServiceConfig may keep proxy settings while the proxy is off; as annotations they indicate a mistake. */
 function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
   return ({ wishes }) => {
     const place = wishes[key]?.place;
@@ -295,7 +298,7 @@ function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
   };
 }
 
-/** Trust is asked for where nothing is verified: one of the two is a mistake. */
+/** CAs are given where nothing is verified, so one of the two settings is a mistake. */
 function storeEncrypted({ wishes: { proxyStoreCA, proxyUpstream } }: Asked): string | undefined {
   if (!proxyStoreCA?.place.startsWith('svc/') || proxyStoreCA.value === '') return undefined;
   return proxyUpstream?.value.toLowerCase().startsWith('http:')

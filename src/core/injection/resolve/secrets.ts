@@ -8,7 +8,6 @@ import {
   type Wish,
 } from './requested-settings.ts';
 
-/** A path with its variables, and its source. */
 interface SecretSource extends PlannedSecret {
   readonly place: string;
 }
@@ -18,7 +17,7 @@ export interface SecretSources {
   readonly errors: readonly string[];
 }
 
-/** Of paths that are listed themselves, each with what the map of variables has for it. */
+/** Secrets of the listed paths, each with its mappings. */
 export function listedSecrets({ secretPaths, envMap }: RequestedSettings): SecretSources {
   const place = secretPaths?.place ?? '';
   const indexes = new Map(secretPaths?.value.map((path, index) => [path, index]));
@@ -69,7 +68,10 @@ function strayGroups(
   return [`${place}: has ${groups} groups, should have one a path at most, and ${named}`];
 }
 
-/** Where an annotation names other paths than the ServiceConfig, what that says of its own paths is left out. */
+/**
+ * If an annotation names other paths than the ServiceConfig, the ServiceConfig's mappings for its own paths are
+ * ignored.
+ */
 function strayPaths(
   place: string,
   secrets: readonly PlannedSecret[],
@@ -81,7 +83,7 @@ function strayPaths(
     .map(({ path }) => `${place}: ${path} should be one of secretPaths`);
 }
 
-/** Of the SecretMappings that are named. */
+/** Secrets of the named SecretMappings. */
 export function mappedSecrets(
   { secretMappings }: RequestedSettings,
   namespace: string,
@@ -120,10 +122,13 @@ export interface CombinedSecrets {
   readonly errors: readonly string[];
 }
 
-/** Linux refuses to start a program with a variable longer than this, name and NUL included. */
+/** Linux refuses to start a program with a longer variable, including name and NUL. */
 const longestVariable = 128 * 1024;
 
-/** One entry a path: sources may agree on a path, and no two fields may become the same variable. */
+/**
+ * Merges the sources into one entry for each path: sources may repeat a path, but no two fields may become the same
+ * variable.
+ */
 export function combineSecrets(sources: readonly SecretSource[]): CombinedSecrets {
   const byPath = new Map<string, SecretSource>();
   const errors: string[] = [];
