@@ -3,14 +3,14 @@ import type { NativeError } from '../native/libc.ts';
 import { copyAt, stringAt, withBytes, withMemory, withString } from '../native/memory.ts';
 import { bpfAddress, bpfInt, bpfPointer, loadLibbpf } from './libbpf.ts';
 
-/** Values of `const volatile` variables, by name: integers of 1 to 8 bytes, or all bytes of anything else. */
+/** Values of `const volatile` variables by name: integers of 1 to 8 bytes, or the complete bytes of any other type. */
 export type Constants = Readonly<Record<string, number | bigint | Uint8Array>>;
 
 const section = '.rodata';
 
 /**
- * Sets constants of an object that is opened and not yet loaded.
- * @throws SvcError BPF_OBJECT_INCOMPLETE for one that it does not have, RangeError for a value that does not fit
+ * Sets constants of an object that is opened but not loaded.
+ * @throws SvcError BPF_OBJECT_INCOMPLETE for a constant that the object lacks, RangeError for a value that does not fit
  */
 export function setConstants(name: string, object: bigint, constants: Constants): void {
   const variables = variablesIn(object, section);
@@ -45,7 +45,7 @@ function encoded(name: string, value: number | bigint | Uint8Array, { length }: 
   return bytes;
 }
 
-/** @returns undefined for one that does not fit, signed or unsigned */
+/** @returns undefined for a value that fits neither signed nor unsigned */
 function integer(value: bigint, length: number): Uint8Array | undefined {
   const bits = length * 8;
   if (length > 8 || (BigInt.asUintN(bits, value) !== value && BigInt.asIntN(bits, value) !== value))
@@ -55,19 +55,19 @@ function integer(value: bigint, length: number): Uint8Array | undefined {
   return bytes.subarray(0, length);
 }
 
-/** Position and size of a variable in its section, in bytes. */
+/** Position and size in the section, in bytes. */
 interface Variable {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Of `struct btf_type` and `struct btf_var_secinfo`. */
+/** Sizes of `struct btf_type` and `struct btf_var_secinfo`. */
 const typeLength = 12;
 const placeLength = 12;
 const sectionKind = 15;
 const countMask = 0xffff;
 
-/** The variables in a section of an opened object, by name, as its type information (BTF) tells. */
+/** The variables in a section of an opened object, by name, from its type information (BTF). */
 function variablesIn(object: bigint, section: string): Map<string, Variable> {
   const types = bpfAddress('bpf_object__btf', object);
   const id = withString(section, (text) =>
@@ -93,7 +93,7 @@ function nameOf(types: bigint, id: number): string {
 const nextStep =
   'Use the objects of the same release as the agent: reinstall the package, or run npm run build.';
 
-/** The error for an object that lacks a requested name. */
+/** Error for an object that lacks a requested name. */
 export function incomplete(name: string, what: string): SvcError {
   return new SvcError('BPF_OBJECT_INCOMPLETE', `The BPF object ${name} has no ${what}`, {
     nextStep,
@@ -101,7 +101,7 @@ export function incomplete(name: string, what: string): SvcError {
   });
 }
 
-/** A file that libbpf cannot read. */
+/** Error for a file that libbpf cannot read. */
 export function invalid(name: string, cause: NativeError): SvcError {
   return new SvcError('BPF_OBJECT_INVALID', `The BPF object ${name} cannot be read: ${cause.errnoName}`, {
     nextStep,

@@ -8,7 +8,7 @@ import { type MapFacts, openPinnedMap } from './map.ts';
 export interface FailedLoad {
   name: string;
   object: bigint;
-  /** Addresses of the programs that were to be loaded. */
+  /** Addresses of the programs to load. */
   programs: readonly bigint[];
   /** The kernel's messages about programs, by index. */
   said: readonly { index: number; lines: readonly string[] }[];
@@ -18,7 +18,7 @@ export interface FailedLoad {
 const kernelTypes = '/sys/kernel/btf/vmlinux';
 const refusals: readonly string[] = ['EPERM', 'EACCES'];
 
-/** Finds out why an object could not be loaded: libbpf reports only an errno. */
+/** Determines why an object could not be loaded, since libbpf reports only an errno. */
 export function explainLoadFailure(failed: FailedLoad): BpfLoadError {
   const finding: LoadFinding = rejected(failed) ??
     mismatchedMap(failed.object) ??
@@ -28,7 +28,7 @@ export function explainLoadFailure(failed: FailedLoad): BpfLoadError {
   return new BpfLoadError(failed.name, finding, failed.cause);
 }
 
-/** Programs are loaded in order, and the first failure ends the loading. */
+/** Programs are loaded in order, and the first failure ends loading. */
 function rejected({ programs, said }: FailedLoad): LoadFinding | undefined {
   const last = said.at(-1);
   const program = last && programs[last.index];
@@ -48,10 +48,10 @@ function noTypes(): LoadFinding | undefined {
   return existsSync(kernelTypes) ? undefined : { reason: 'no-btf', lines: [] };
 }
 
-/** Programs that are attached to a function of the kernel, as <linux/bpf.h> numbers their types. */
+/** Program types that attach to a kernel function, as numbered in <linux/bpf.h>. */
 const hooked: readonly number[] = [26, 29];
 
-/** The first program whose function is missing in the kernel. */
+/** The first program whose kernel function does not exist. */
 function missingHook(programs: readonly bigint[]): LoadFinding | undefined {
   const program = programs.find((each) => !hasHook(each));
   if (program === undefined) return undefined;
@@ -70,7 +70,7 @@ const sectionOf = (program: bigint): string => stringAt(bpfAddress('bpf_program_
 
 type Layout = Omit<MapFacts, 'id'>;
 
-/** The first map of an object whose pinned counterpart has another layout. */
+/** The first map whose pinned counterpart has a different layout. */
 function mismatchedMap(object: bigint): LoadFinding | undefined {
   for (const map of mapHandles(object)) {
     const lines = differences(map);
@@ -96,7 +96,7 @@ function pinnedFacts(path: string): MapFacts | undefined {
   }
 }
 
-/** What differs, a line each. */
+/** One line for each difference. */
 export function layoutDifferences(declared: Layout, pinned: Layout): string[] {
   return (Object.keys(names) as (keyof Layout)[])
     .filter((fact) => declared[fact] !== pinned[fact])
@@ -112,16 +112,16 @@ const names: Record<keyof Layout, string> = {
 };
 
 /**
- * Why the kernel rejected an object: no permission, the verifier, a pinned map of another layout, a missing hook, no
- * type information (BTF), or unknown.
+ * Why the kernel rejected an object: missing permission, the verifier, a pinned map of another layout, a missing hook,
+ * missing type information (BTF), or unknown.
  */
 export type LoadFailure = 'not-permitted' | 'rejected' | 'map-mismatch' | 'no-hook' | 'no-btf' | 'unknown';
 
 interface LoadFinding {
   reason: LoadFailure;
-  /** The program or map concerned, as far as it is known. */
+  /** The program or map concerned, if known. */
   subject?: string;
-  /** A few lines of the kernel's message, or of the differences. */
+  /** A few lines of the kernel's message, or of differences. */
   lines: readonly string[];
 }
 
@@ -179,13 +179,13 @@ function mapName(map: bigint): string {
   return stringAt(bpfAddress('bpf_map__name', map));
 }
 
-/** Where a map is going to be pinned. */
+/** The path where a map will be pinned. */
 export function pinPath(map: bigint): string | undefined {
   const path = bpfAddress('bpf_map__pin_path', map);
   return path === 0n ? undefined : stringAt(path);
 }
 
-/** A map as the object file declares it. */
+/** Properties of a map as declared in the object file. */
 function declaredFacts(map: bigint): Omit<MapFacts, 'id'> {
   const fact = (name: string) => loadLibbpf().int(`bpf_map__${name}`, map) >>> 0;
   return {

@@ -10,7 +10,7 @@ const unprinted = 0n;
 let opened: Library | undefined;
 
 /**
- * libbpf 1.x, opened at the first call. It prints nothing from then on.
+ * Opens libbpf 1.x on the first call, and silences its output.
  * @throws SvcError LIBBPF_UNAVAILABLE (exit 71)
  */
 export function loadLibbpf(): Library {
@@ -26,7 +26,7 @@ export function libbpfVersion(): string {
 
 /**
  * Calls a function of libbpf that returns a negative errno on failure.
- * @param what that the error names, such as a map
+ * @param what names the subject in the error, such as a map
  * @throws NativeError
  */
 export function bpfInt(what: string, name: string, ...args: readonly Argument[]): number {
@@ -36,7 +36,7 @@ export function bpfInt(what: string, name: string, ...args: readonly Argument[])
 }
 
 /**
- * Calls a function of libbpf that returns NULL on failure, and leaves an errno.
+ * Calls a function of libbpf that returns NULL and sets errno on failure.
  * @throws NativeError
  */
 export function bpfPointer(what: string, name: string, ...args: readonly Argument[]): bigint {
@@ -45,7 +45,7 @@ export function bpfPointer(what: string, name: string, ...args: readonly Argumen
   return value;
 }
 
-/** The same for a function for which NULL is a regular result. */
+/** Calls a function of libbpf for which NULL is a regular result. */
 export function bpfAddress(name: string, ...args: readonly Argument[]): bigint {
   return loadLibbpf().pointer(name, ...args).value;
 }
@@ -69,15 +69,15 @@ function openOrExplain(): Library {
   }
 }
 
-/** Where the kernel offers a folder for it. */
+/** The kernel's standard mount point. */
 export const bpfFileSystem = '/sys/fs/bpf';
 
 const magic = 0xcafe4a11;
-/** No set-user-id, devices or programs. */
+/** Mount flags: no set-user-id, devices or programs. */
 const mountFlags = 2n | 4n | 8n;
 const noData = 0n;
 
-/** Whether a folder lies on a BPF file system. */
+/** Whether a folder is on a BPF file system. */
 export function isOnBpfFileSystem(folder: string): boolean {
   try {
     return statfsSync(folder).type === magic;
@@ -87,7 +87,7 @@ export function isOnBpfFileSystem(folder: string): boolean {
 }
 
 /**
- * Ensures that a BPF file system is mounted at a folder, which is created if only it is missing.
+ * Ensures that a BPF file system is mounted at a folder; creates the folder if its parent exists.
  * @returns whether it had to be mounted
  * @throws SvcError BPF_FILE_SYSTEM_UNAVAILABLE (exit 71)
  */
@@ -104,7 +104,7 @@ export function ensureBpfFileSystem(folder: string = bpfFileSystem): boolean {
 }
 
 /**
- * Makes a folder for pins, readable by its owner only, and those above it.
+ * Creates a folder for pins and its parents, readable only by the owner.
  * @throws SvcError BPF_FILE_SYSTEM_UNAVAILABLE if it would not be on a BPF file system; then nothing is created
  */
 export function makeBpfFolder(folder: string): void {

@@ -4,29 +4,29 @@ import { NativeError } from '../native/libc.ts';
 import { withBytes, withMemory, withString } from '../native/memory.ts';
 import { bpfInt, loadLibbpf } from './libbpf.ts';
 
-/** How `update` treats an existing entry. */
+/** How `update` treats existing entries. */
 export const updateFlags = { any: 0n, mustBeNew: 1n, mustExist: 2n } as const;
 
-/** An open map. Keys and values are bytes as the programs lay them out. */
+/** An open map. Keys and values are bytes in the programs' layout. */
 export interface BpfMap {
   readonly name: string;
   readonly descriptor: number;
   readonly facts: MapFacts;
-  /** @returns a copy, one value for each CPU where the map has such; undefined without an entry. @throws NativeError */
+  /** @returns a copy, with one value for each CPU in a per-CPU map; undefined without an entry. @throws NativeError */
   lookup(key: Uint8Array): Buffer | undefined;
-  /** @throws NativeError such as E2BIG where the map is full, EEXIST, ENOENT */
+  /** @throws NativeError such as E2BIG for a full map, EEXIST, ENOENT */
   update(key: Uint8Array, value: Uint8Array, flags?: bigint): void;
   /** @returns whether there was an entry. @throws NativeError */
   delete(key: Uint8Array): boolean;
   /**
-   * Copies of all keys. A key that is deleted meanwhile can restart the iteration, so that some keys come twice; at
-   * most twice `maxEntries` are returned.
+   * Copies of all keys. Deleting a key meanwhile can restart the iteration, so that keys repeat; at most twice
+   * `maxEntries` are returned.
    * @throws NativeError
    */
   keys(): Generator<Buffer>;
 }
 
-/** A map over an open descriptor, which stays the caller's. @throws NativeError */
+/** A map over an open descriptor, which the caller closes. @throws NativeError */
 export function mapOver(name: string, descriptor: number): BpfMap {
   const facts = mapFacts(name, descriptor);
   const valueLength = isPerCpu(facts) ? perCpuStride(facts.valueSize) * possibleCpus() : facts.valueSize;
@@ -43,12 +43,12 @@ export function mapOver(name: string, descriptor: number): BpfMap {
   };
 }
 
-/** A pinned map, and what closes its descriptor. */
+/** A pinned map; `close` closes its descriptor. */
 export interface PinnedMap extends BpfMap {
   close(): void;
 }
 
-/** @throws NativeError ENOENT where nothing is pinned */
+/** @throws NativeError ENOENT if nothing is pinned */
 export function openPinnedMap(path: string): PinnedMap {
   const descriptor = withString(path, (address) => bpfInt(path, 'bpf_obj_get', address));
   try {
@@ -113,14 +113,14 @@ function checked(name: string, what: string, bytes: Uint8Array, length: number):
 }
 
 export interface MapFacts {
-  /** As <linux/bpf.h> numbers them; see `mapType`. */
+  /** As numbered in <linux/bpf.h>; see `mapType`. */
   readonly type: number;
   readonly id: number;
   /** Bytes. */
   readonly keySize: number;
-  /** Bytes; of one CPU's value in a map of values per CPU. */
+  /** Bytes; in a per-CPU map, those of one CPU's value. */
   readonly valueSize: number;
-  /** For a ring buffer, bytes of its data. */
+  /** In a ring buffer, the bytes of its data. */
   readonly maxEntries: number;
   readonly flags: number;
 }
@@ -136,11 +136,11 @@ export const mapType = {
   ringBuffer: 27,
 } as const;
 
-/** `struct bpf_map_info` up to its flags; the kernel fills what there is room for. */
+/** `struct bpf_map_info` up to its flags; the kernel fills as much as fits. */
 const infoLength = 24;
 const lengthAt = infoLength;
 
-/** What the kernel says of an open map. @throws NativeError */
+/** Information from the kernel about an open map. @throws NativeError */
 function mapFacts(what: string, descriptor: number): MapFacts {
   return withMemory(infoLength + 4, ({ address, bytes }) => {
     bytes.writeUInt32LE(infoLength, lengthAt);
@@ -166,7 +166,7 @@ function isPerCpu({ type }: Pick<MapFacts, 'type'>): boolean {
 
 let knownCpus = 0;
 
-/** Number of values per key in a per-CPU map: one for each possible CPU. */
+/** Values per key in a per-CPU map: one for each possible CPU. */
 export function possibleCpus(): number {
   knownCpus ||= bpfInt('CPUs', 'libbpf_num_possible_cpus');
   return knownCpus;
@@ -175,7 +175,7 @@ export function possibleCpus(): number {
 /** Bytes from one CPU's value to the next. */
 export const perCpuStride = (valueSize: number): number => Math.ceil(valueSize / 8) * 8;
 
-/** One CPU's value after the other, as a lookup returned them. They share its memory. */
+/** Splits the result of a lookup into the values of each CPU, which share its memory. */
 export function perCpuValues(bytes: Buffer, valueSize: number): Buffer[] {
   const stride = perCpuStride(valueSize);
   return Array.from({ length: bytes.length / stride }, (_, cpu) =>
@@ -183,7 +183,7 @@ export function perCpuValues(bytes: Buffer, valueSize: number): Buffer[] {
   );
 }
 
-/** The sum over all CPUs of the 64-bit counter that lies `offset` bytes into each value. */
+/** Sum over all CPUs of the 64-bit counter at `offset` bytes in each value. */
 export function sumPerCpu(bytes: Buffer, valueSize: number, offset = 0): bigint {
   return perCpuValues(bytes, valueSize).reduce((sum, value) => sum + value.readBigUInt64LE(offset), 0n);
 }
@@ -198,7 +198,7 @@ const cursorLength = 8;
 const noOptions = 0n;
 
 /**
- * All entries of a hash map without values per CPU. Entries that are added or removed meanwhile may or may not be among them.
+ * All entries of a hash map that is not per-CPU. Entries added or removed meanwhile may be included or not.
  * @throws NativeError
  */
 export function mapEntries(map: BpfMap): MapEntry[] {
@@ -208,9 +208,9 @@ export function mapEntries(map: BpfMap): MapEntry[] {
 }
 
 /**
- * The same without copies, some thousands of entries per system call.
+ * Visits all entries without copies, some thousands per system call.
  * @param visit gets the same two buffers each time and must not keep them
- * @throws NativeError, and what `visit` throws
+ * @throws NativeError, and errors of `visit`
  */
 export function visitEntries(
   { name, descriptor, facts }: BpfMap,
@@ -240,7 +240,7 @@ function addresses(
   return [at.next, at.keys, at.values, at.count].map((offset) => base + BigInt(offset));
 }
 
-/** @returns whether there are more */
+/** @returns whether more entries follow */
 function nextBatch(name: string, descriptor: number, places: readonly bigint[]): boolean {
   const value = loadLibbpf().int('bpf_map_lookup_batch', descriptor, ...places, noOptions);
   if (value === -constants.errno.ENOENT) return false;

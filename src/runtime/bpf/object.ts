@@ -15,34 +15,34 @@ import { type BpfMap, mapOver } from './map.ts';
 import { type BpfProgram, programHandles, programOver, willLoad } from './program.ts';
 
 export interface ObjectOptions {
-  /** Short; the kernel shows the maps of constants and variables under it. */
+  /** Short; the kernel uses it for the maps of constants and variables. */
   name: string;
   /**
-   * On a BPF file system; made where it is missing. Maps declared with LIBBPF_PIN_BY_NAME are taken from there, or
-   * made and pinned there. Without it they are the object's own.
+   * Folder on a BPF file system, created if missing. Maps declared with LIBBPF_PIN_BY_NAME are reused from there, or
+   * created and pinned there; without a folder they belong to the object.
    */
   pinFolder?: string;
   constants?: Constants;
-  /** Names of programs that are not loaded. */
+  /** Names of programs not to load. */
   leaveOut?: readonly string[];
 }
 
-/** A BPF object file in this process. Using it or its programs after `close` throws a TypeError. */
+/** A BPF object file in this process. After `close`, using the object or its programs throws a TypeError. */
 export interface BpfObject {
-  /** Loads maps and programs into the kernel; this takes as long as the verifier. @throws BpfLoadError */
+  /** Loads maps and programs into the kernel, which takes as long as the verifier does. @throws BpfLoadError */
   load(): void;
   programs(): BpfProgram[];
   /** @throws SvcError BPF_OBJECT_INCOMPLETE */
   program(name: string): BpfProgram;
-  /** Valid once the object is loaded and until it is closed. @throws SvcError BPF_OBJECT_INCOMPLETE, NativeError */
+  /** Valid from `load` to `close`. @throws SvcError BPF_OBJECT_INCOMPLETE, NativeError */
   map(name: string): BpfMap;
-  /** Releases everything that is neither pinned nor attached. Repeated calls have no effect. */
+  /** Releases everything neither pinned nor attached. Repeated calls have no effect. */
   close(): void;
 }
 
 /**
- * Opens an object file and prepares it for `load`; nothing is loaded into the kernel yet.
- * @param file its bytes
+ * Opens an object file and prepares it for `load`; loads nothing into the kernel yet.
+ * @param file content of the file
  * @throws SvcError BPF_OBJECT_INVALID, BPF_OBJECT_INCOMPLETE, BPF_FILE_SYSTEM_UNAVAILABLE
  */
 export function openObject(file: Uint8Array, options: ObjectOptions): BpfObject {
@@ -89,7 +89,7 @@ function findProgram(name: string, object: bigint, wanted: string): bigint {
   return found;
 }
 
-/** @returns its descriptor */
+/** @returns the map's descriptor */
 function findMap(name: string, object: bigint, wanted: string): number {
   const found = withString(wanted, (text) => bpfAddress('bpf_object__find_map_by_name', object, text));
   if (found === 0n) throw incomplete(name, `map ${wanted}`);
@@ -110,7 +110,7 @@ function loadObject(name: string, object: bigint): void {
   }
 }
 
-/** Of `struct bpf_object_open_opts`, up to the folder; libbpf takes the rest for zero. */
+/** Bytes of `struct bpf_object_open_opts` up to the folder; libbpf treats the rest as zero. */
 const length = 32;
 const nameAt = 8;
 const folderAt = 24;
@@ -124,7 +124,7 @@ const nowhere = 0n;
 function openFile(file: Uint8Array, name: string, pinFolder: string | undefined): bigint {
   if (pinFolder !== undefined) return withString(pinFolder, (folder) => open(file, name, folder));
   const object = open(file, name, nowhere);
-  // libbpf pins below /sys/fs/bpf where it is given no folder
+  // without a folder, libbpf would pin below /sys/fs/bpf
   for (const map of mapHandles(object)) {
     if (pinPath(map) !== undefined) bpfInt(name, 'bpf_map__set_pin_path', map, nowhere);
   }
@@ -155,18 +155,18 @@ function withOptions(name: string, folder: bigint, use: (options: bigint) => big
   );
 }
 
-/** Kernels before 6.4 fail with ENOSPC if the log does not fit. Pages that are not written take no memory. */
+/** Bytes; kernels before 6.4 fail with ENOSPC if the log does not fit. Unwritten pages take no memory. */
 const room = 8 << 20;
-/** The reason is at the end. */
+/** Bytes to read, since the reason is at the end. */
 const tail = 16 << 10;
 
 export interface ProgramLogs {
-  /** The kernel's messages on programs, in the order of the handles; programs without one are left out. */
+  /** The kernel's messages about programs, in the order of the handles, without programs that have none. */
   said(): { index: number; lines: string[] }[];
   release(): void;
 }
 
-/** Gives each program its own buffer for the kernel's message if it rejects the program. */
+/** Gives each program its own buffer for the kernel's message in case of rejection. */
 function programLogs(handles: readonly bigint[]): ProgramLogs {
   const memory = mapMemory(room * handles.length, protection.readWrite, mapFlags.privateAnonymous);
   const at = (index: number) => memory.address + BigInt(index * room);
@@ -191,12 +191,12 @@ function lastOf(address: bigint): string {
 const mostLines = 8;
 const longestLine = 240;
 
-/** Statistics and register states that follow the reason. */
+/** Statistics and register states after the reason. */
 const noise = /^(processed \d+ insns|verification time|stack depth|max_states|peak_states|mark_read|\s*$)/;
 
 /**
- * The last lines of the verifier's log, which hold the reason, without its statistics.
- * @param log as the kernel left it, up to a NUL
+ * The last lines of the verifier's log, which contain the reason, without statistics.
+ * @param log as left by the kernel, up to a NUL
  */
 export function reasonLines(log: string): string[] {
   return log

@@ -4,20 +4,22 @@ import { NativeError } from '../native/libc.ts';
 import { stringAt, withBytes, withMemory, withString } from '../native/memory.ts';
 import { bpfAddress, bpfInt, bpfPointer, loadLibbpf, makeBpfFolder } from './libbpf.ts';
 
-/** A program of an object. Only `name` and `section` are of use before the object is loaded. */
+/** A program of an object. Before the object is loaded, only `name` and `section` are valid. */
 export interface BpfProgram {
   readonly name: string;
-  /** Such as `lsm/file_open`, which says where `attach` attaches it. */
+  /** For example `lsm/file_open`, which determines where `attach` attaches it. */
   readonly section: string;
-  /** @throws NativeError where it is not loaded */
+  /** @throws NativeError if the program is not loaded */
   readonly descriptor: number;
-  /** @throws SvcError BPF_ATTACH_FAILED (exit 71), a NativeError its cause */
+  /** @throws SvcError BPF_ATTACH_FAILED (exit 71), caused by a NativeError */
   attach(): BpfLink;
   /** See `testRun`. */
   run(context: Uint8Array): number;
 }
 
-/** @param handle address of a `struct bpf_program`, which lives as long as its object; asked for at each use */
+/**
+ * @param handle returns the address of a `struct bpf_program`, which lives as long as its object; called for each use
+ */
 export function programOver(handle: () => bigint): BpfProgram {
   const name = stringAt(bpfAddress('bpf_program__name', handle()));
   const section = stringAt(bpfAddress('bpf_program__section_name', handle()));
@@ -68,18 +70,18 @@ function attachFailed(name: string, section: string, cause: NativeError): SvcErr
   );
 }
 
-/** Of `struct bpf_test_run_opts`. */
+/** Size of `struct bpf_test_run_opts`. */
 const length = 80;
 const contextAt = 32;
 const contextLengthAt = 48;
 const returnedAt = 56;
-/** Of a raw tracepoint program: it has at most twelve arguments of 64 bits. */
+/** Bytes for a raw tracepoint program, which has at most twelve 64-bit arguments. */
 const longestContext = 96;
 
 /**
- * Runs a loaded program once, in this thread, as BPF_PROG_TEST_RUN does.
- * @param context what the program is given; for a raw tracepoint, its arguments as 64-bit integers
- * @returns what the program returned, unsigned
+ * Runs a loaded program once in this thread, by BPF_PROG_TEST_RUN.
+ * @param context the program's input; for a raw tracepoint, its arguments as 64-bit integers
+ * @returns the program's result, unsigned
  * @throws NativeError
  */
 function testRun(name: string, descriptor: number, context: Uint8Array): number {
@@ -95,7 +97,7 @@ function testRun(name: string, descriptor: number, context: Uint8Array): number 
   );
 }
 
-/** What keeps a program attached: this handle, and the path where it is pinned. */
+/** Keeps a program attached, as does a path where it is pinned. */
 export interface BpfLink {
   readonly descriptor: number;
   /**
@@ -107,12 +109,12 @@ export interface BpfLink {
   destroy(): void;
 }
 
-/** @throws NativeError ENOENT where nothing is pinned */
+/** @throws NativeError ENOENT if nothing is pinned */
 export function openPinnedLink(path: string): BpfLink {
   return withString(path, (address) => linkOver(path, bpfPointer(path, 'bpf_link__open', address)));
 }
 
-/** @param address of a `struct bpf_link`, which belongs to the result from now on */
+/** @param address of a `struct bpf_link`, owned by the result from now on */
 function linkOver(name: string, address: bigint): BpfLink {
   let handle: bigint | undefined = address;
   const descriptor = loadLibbpf().int('bpf_link__fd', address);

@@ -1,20 +1,20 @@
 import { type MemoryMapping, mapFlags, mapMemory, pageSize, protection } from '../native/memory.ts';
 import { type BpfMap, mapType } from './map.ts';
 
-/** The consumer of a map of type BPF_MAP_TYPE_RINGBUF, of which there must be only one. It never waits. */
+/** The only consumer of a map of type BPF_MAP_TYPE_RINGBUF. Never waits. */
 export interface RingBuffer {
   /**
-   * Consumes the available records, up to `most`.
-   * @param take is given a view that is valid until it returns
-   * @returns how many there were
+   * Consumes up to `most` available records.
+   * @param take gets a view that is valid until it returns
+   * @returns number of records
    */
   drain(most: number, take: (record: Uint8Array) => void): number;
-  /** Unmaps it. The map stays, with its remaining records. Repeated calls have no effect. */
+  /** Unmaps the ring; the map keeps its remaining records. Repeated calls have no effect. */
   close(): void;
 }
 
 /**
- * Maps a ring into this process. The map's descriptor may be closed after that.
+ * Maps a ring into this process; the map's descriptor may then be closed.
  * @throws TypeError for a map of another type, NativeError
  */
 export function openRingBuffer({ name, descriptor, facts }: BpfMap): RingBuffer {
@@ -32,7 +32,7 @@ export function openRingBuffer({ name, descriptor, facts }: BpfMap): RingBuffer 
   };
 }
 
-/** The kernel allows the reader to write only the first page, and rejects a larger writable mapping. */
+/** The kernel lets a reader write only the first page, and rejects larger writable mappings. */
 function mapReadOnly(own: MemoryMapping, length: number, descriptor: number): MemoryMapping {
   try {
     return mapMemory(length, protection.read, mapFlags.shared, descriptor);
@@ -42,7 +42,7 @@ function mapReadOnly(own: MemoryMapping, length: number, descriptor: number): Me
   }
 }
 
-/** The reader's position, the programs' position a page after it, the data a page after that. */
+/** The reader's position, one page later the programs' position, and another page later the data. */
 function ringIn(own: Buffer, all: Buffer, page: number): Ring {
   return {
     consumer: new BigUint64Array(own.buffer, own.byteOffset, 1),
@@ -51,27 +51,27 @@ function ringIn(own: Buffer, all: Buffer, page: number): Ring {
   };
 }
 
-/** A ring as the kernel shares it. Positions count bytes since the ring was made; only the reader moves its own. */
+/** A ring as shared by the kernel. Positions count bytes since its creation; the reader moves only its own. */
 export interface Ring {
-  /** Where the reader is; one element. */
+  /** Position of the reader; one element. */
   readonly consumer: BigUint64Array;
-  /** Where the programs are; one element. */
+  /** Position of the programs; one element. */
   readonly producer: BigUint64Array;
-  /** The data, twice in a row, so that a record over the end is in one piece. Its start is aligned to 8 bytes. */
+  /** The data, mapped twice in a row so that a record across the end is contiguous; aligned to 8 bytes. */
   readonly data: Uint8Array;
 }
 
-/** Before each record: its length with two flags, and 4 bytes of the kernel's own. */
+/** Precedes each record: its length with two flags, and 4 bytes for the kernel. */
 const headerLength = 8;
 const busy = 0x8000_0000;
 const discarded = 0x4000_0000;
 const lengthMask = 0x3fff_ffff;
 
 /**
- * Consumes the available records in order, up to one that is still being written.
- * @param most maximum number
- * @param take is given a view that is valid until it returns; a record for which it throws is consumed as well
- * @returns how many it was given
+ * Consumes available records in order, up to one that is still being written.
+ * @param most maximum number of records
+ * @param take gets a view that is valid until it returns; a record is consumed even if it throws
+ * @returns number of records passed to `take`
  */
 export function takeRecords(ring: Ring, most: number, take: (record: Uint8Array) => void): number {
   const start = Atomics.load(ring.consumer, 0);
@@ -81,7 +81,7 @@ export function takeRecords(ring: Ring, most: number, take: (record: Uint8Array)
   let taken = 0;
   for (let done = 0; done < available && taken < most; ) {
     const at = first + done;
-    // the acquire that pairs with the kernel's release of the record
+    // acquire, paired with the kernel's release of the record
     const header = Atomics.load(words, at / 4);
     if ((header & busy) !== 0) break;
     const length = header & lengthMask;

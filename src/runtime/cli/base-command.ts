@@ -5,7 +5,7 @@ import { pluginLabel } from '../plugin-host.ts';
 import { describeFailure, type Failure, failureJson, formatFailure, isOclifError } from './failure.ts';
 import { painter } from './terminal.ts';
 
-/** Every command of svc: errors with their next step on standard error, the same as an object under `--json`. */
+/** Base of every svc command: prints errors with their next step to standard error, or as an object under `--json`. */
 export abstract class BaseCommand extends Command {
   protected override async catch(error: Error): Promise<void> {
     if (isExit(error)) throw error;
@@ -31,19 +31,19 @@ export abstract class BaseCommand extends Command {
   }
 }
 
-/** `this.exit()` inside a command throws; that is not a failure. */
+/** `this.exit()` in a command throws, which is not a failure. */
 function isExit(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EEXIT';
 }
 
-/** A command that checks something: its statuses distinguish "not evaluated" and "wrong usage" from "failed". */
+/** A command that checks something: its statuses separate "not evaluated" and "wrong usage" from "failed". */
 export abstract class CheckCommand extends BaseCommand {
   protected override statusOf({ code, exitStatus: status }: Failure): number {
     const wronglyCalled = code === 'USAGE' || status === exitStatus.config || status === checkStatus.usage;
     return wronglyCalled ? checkStatus.usage : checkStatus.notEvaluated;
   }
 
-  /** An error is an object wherever the result would be one. */
+  /** Errors are objects whenever the result would be one. */
   override jsonEnabled(): boolean {
     const asked = this.argv.join(' ');
     return /(^| )(--json|-o[ =]?json|--output[ =]json)( |$)/.test(asked);
@@ -51,7 +51,7 @@ export abstract class CheckCommand extends BaseCommand {
 }
 
 /**
- * The exit status of such a command: 3 for wrong usage, 4 if something could not be evaluated. Errors of svc itself
+ * The exit status of a check command: 3 for wrong usage, 4 if something could not be evaluated. Errors of svc itself
  * keep theirs.
  */
 export function asCheckError(error: Error): Error {

@@ -2,29 +2,30 @@ import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { BaseCommand } from './base-command.ts';
 import { createProgress, interruptible } from './terminal.ts';
 
-/** Between two lines of progress, in milliseconds. */
+/** Milliseconds between two lines of progress. */
 const progressMs = 100;
 
-/** What a run over many objects found and did. */
+/** Result of a run over many objects. */
 interface BulkReport {
-  /** Why the run ended before its time; what was done until then stands in the report. */
+  /** Why the run ended early; the report covers the work until then. */
   readonly endedBy: Error | undefined;
 }
 
-/** A run over many objects, and the words for what it does. */
+/** A run over many objects, and its texts. */
 interface BulkRun<Counts, Report extends BulkReport> {
   start(run: { readonly signal: AbortSignal; onProgress(counts: Counts): void }): Promise<Report>;
   progressLine(counts: Counts): string;
-  /** For people. */
+  /** Lines for people. */
   reportLines(report: Report): readonly string[];
   /** Whether nothing is left to do. */
   isComplete(report: Report): boolean;
 }
 
 /**
- * Runs it for a command: progress on a terminal, the report at the end, even of a run that ended early. The status is 0
- * when the run is complete, 1 when it is not, that of the error which ended it, or 130 or 143 after a signal.
- * @returns the report for programs; undefined when a signal came before there was one
+ * Runs a bulk run for a command, with progress on a terminal and a report at the end, even of a run that ended early.
+ * The status is 0 for a complete run, 1 for an incomplete one, that of the error which ended it, or 130 or 143 after a
+ * signal.
+ * @returns the report for programs; undefined if a signal came before there was one
  */
 export async function runBulk<Counts, Report extends BulkReport>(
   command: BaseCommand,

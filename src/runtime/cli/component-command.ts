@@ -9,8 +9,8 @@ import { flagsOf, variablesOnly } from './setting-flags.ts';
 export type GivenFlags = Record<string, string | boolean | undefined>;
 
 /**
- * Creates the oclif command `svc run <component>`: its flags come from the settings, its exit status from the
- * component. Installed plugins use it for components of their own.
+ * Creates the oclif command `svc run <component>`, with flags from the settings and the component's exit status.
+ * Installed plugins use it for their own components.
  */
 export function componentCommand<S extends Settings>(options: ComponentCommandOptions<S>) {
   return class ComponentCommand extends BaseCommand {
@@ -28,7 +28,7 @@ export function componentCommand<S extends Settings>(options: ComponentCommandOp
       await this.start(flags as GivenFlags & { config?: string });
     }
 
-    /** Runs the component to its end. */
+    /** Runs the component until it ends. */
     async start({ config: configFile, ...given }: GivenFlags & { config?: string }): Promise<void> {
       const [component, { runComponent }] = await Promise.all([
         options.load(),

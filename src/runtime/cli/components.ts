@@ -2,7 +2,7 @@
 export interface ComponentEntry {
   readonly name: string;
   readonly summary: string;
-  /** Name of the plugin that brings it; undefined for the built-in ones. */
+  /** Name of the plugin that provides it; undefined for built-in components. */
   readonly plugin?: string;
 }
 
@@ -17,7 +17,7 @@ interface CommandEntry {
 
 const PREFIX = 'run:';
 
-/** All commands below `run`, built-in or from plugins, by name. */
+/** All commands below `run`, built-in or from plugins, sorted by name. */
 export function componentsOf(commands: readonly CommandEntry[]): ComponentEntry[] {
   return commands
     .filter(({ id, hidden }) => id.startsWith(PREFIX) && !hidden)
@@ -29,7 +29,7 @@ export function componentsOf(commands: readonly CommandEntry[]): ComponentEntry[
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
-/** The list that `svc run` prints. */
+/** The output of `svc run`. */
 export function componentTable(components: readonly ComponentEntry[], bin: string): string {
   if (components.length === 0) return 'No component is installed.';
   const width = Math.max(...components.map(({ name }) => name.length));

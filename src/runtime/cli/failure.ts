@@ -4,7 +4,7 @@ import { packageFolder } from '../component/package-folder.ts';
 import { pluginLabel } from '../plugin-host.ts';
 import { painter, type Style } from './terminal.ts';
 
-/** An error as people and scripts see it. Never contains argv, a stack or the error's own fields. */
+/** An error as shown to people and scripts. Never contains argv, a stack or the error's own fields. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -26,9 +26,9 @@ export function isOclifError(error: unknown): error is OclifError {
 }
 
 /**
- * Sorts an error into the user's to fix (with its next step) or ours (asking for a report).
- * @param plugin whose command it was: its defects are its authors', and a module that cannot be loaded is not wrong
- * usage
+ * Classifies an error as the user's to fix (with its next step) or ours (asking for a report).
+ * @param plugin the command's plugin: its defects are its authors', and a module that cannot be loaded is not wrong
+ *   usage
  */
 export function describeFailure(error: unknown, commandLine: string, plugin?: string): Failure {
   if (error instanceof SvcError) {
@@ -51,7 +51,7 @@ const theirs = (plugin: string) => ({
   exitStatus: exitStatus.internal,
 });
 
-/** oclif's message starts with the error and continues with its own hint, which the next step replaces. */
+/** oclif's message starts with the error; its own hint after that is replaced by the next step. */
 function usageFailure(error: OclifError, commandLine: string): Failure {
   const [message = '', ...rest] = error.message
     .split('\n')
@@ -65,7 +65,7 @@ function usageFailure(error: OclifError, commandLine: string): Failure {
   };
 }
 
-/** An unknown flag is repeated without its value, which may be a secret. */
+/** An unknown flag is shown without its value, which may be a secret. */
 function withoutValues(message: string): string {
   return message.replace(/(--[\w-]+)=.*/g, '$1');
 }
@@ -77,12 +77,12 @@ export function formatFailure(failure: Failure, paint: (style: Style, text: stri
   return [head, ...details, `${paint('bold', 'Next:')}  ${failure.nextStep}`].join('\n');
 }
 
-/** The failure as `--json` shows it. */
+/** The failure as shown by `--json`. */
 export function failureJson({ code, message, details, nextStep }: Failure): object {
   return { error: { code, message, nextStep, ...(details.length > 0 ? { details } : {}) } };
 }
 
-/** For errors that no command handled: writes to standard error and ends the process with the exit status. */
+/** For errors that no command handled: writes to standard error and exits with the error's status. */
 export async function endWithFailure(error: unknown): Promise<never> {
   if (isOclifError(error) && (error as NodeJS.ErrnoException).code === 'EEXIT')
     process.exit(error.oclif.exit ?? 0);
@@ -97,7 +97,7 @@ async function pluginThatFailed(): Promise<string | undefined> {
   return pluginCalledBy(process.argv.slice(2), fileURLToPath(packageFolder())).catch(() => undefined);
 }
 
-/** The plugin whose command the arguments call; for errors that do not show their origin. */
+/** The plugin that the arguments call, for errors that do not reveal their origin. */
 async function pluginCalledBy(argv: readonly string[], root: string): Promise<string | undefined> {
   const { Config } = await import('@oclif/core/config');
   const config = await Config.load(root);

@@ -3,7 +3,7 @@ import { printable } from './report-text.ts';
 
 export interface Column {
   readonly title: string;
-  /** Without the two blanks behind it. */
+  /** Without the two blanks after the column. */
   readonly width: number;
   readonly align?: 'left' | 'right';
 }
@@ -17,7 +17,7 @@ const noLines = Object.fromEntries(
 );
 const gap = 2;
 
-/** Columns of fixed widths; longer text wraps, nothing is cut off. */
+/** Columns of fixed width; longer text wraps and is never truncated. */
 export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
   const table = new Table({
     chars: noLines,
@@ -41,7 +41,7 @@ function cellText(cell: Cell, width: number): string {
   return broken(printable(cell.text), width).split('\n').map(cell.paint).join('\n');
 }
 
-/** Names have no blanks to break at. */
+/** Breaks words that are too long, since names have no blanks. */
 function broken(text: string, width: number): string {
   return text
     .split(' ')

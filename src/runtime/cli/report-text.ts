@@ -11,20 +11,20 @@ const styles = { passed: 'green', failed: 'red', warnings: 'yellow', 'not-evalua
 
 const width = 98;
 
-/** Lines of at most 98 columns. */
+/** Wraps at 98 columns. */
 export function outcomeText(outcome: CheckOutcome, paint: Paint): string {
   const head = words[outcome.result];
   const text = wrapped(outcomeLine(outcome), width, '  ');
   return paint(styles[outcome.result], head) + text.slice(head.length);
 }
 
-/** The same in one line, however long it is. */
+/** The outcome as one line of any length. */
 export const outcomeLine = ({ result, reasons }: CheckOutcome): string =>
   [words[result], ...reasons].join(' ');
 
 /**
- * Foreign text, such as keys and messages, without characters that a terminal would interpret or that would mislead a
- * reader.
+ * Escapes characters of foreign text, such as keys and messages, that a terminal would interpret or that would mislead
+ * a reader.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
@@ -33,7 +33,7 @@ export function printable(text: string): string {
   });
 }
 
-/** A report for people: its sections, as lines each, with an empty line between them. Empty ones are left out. */
+/** A report for people: sections of lines, separated by empty lines. Empty sections are left out. */
 export function sectionsText(sections: readonly (readonly string[])[]): string {
   return sections
     .filter(({ length }) => length > 0)
@@ -41,12 +41,12 @@ export function sectionsText(sections: readonly (readonly string[])[]): string {
     .join('\n\n');
 }
 
-/** A section with a title above its lines; empty where there are none. */
+/** A section with a title; empty if there are no lines. */
 export function titled(title: string, lines: readonly string[], paint: Paint): readonly string[] {
   return lines.length === 0 ? [] : [paint('bold', title), ...lines];
 }
 
-/** Lines of at most `width` columns, the later ones indented; longer words stand alone. */
+/** Wraps at `width` columns and indents further lines; a longer word gets its own line. */
 export function wrapped(text: string, width: number, indent: string): string {
   const lines: string[] = [];
   let line = '';

@@ -5,8 +5,8 @@ import { type Setting, type Settings, settingSummary } from '../../core/settings
 type FlagInput = Interfaces.FlagInput;
 
 /**
- * The oclif flags of declared settings, by flag name. They carry no default and no variable of their own:
- * reading the configuration decides between flag, variable, file and default, and parses the text.
+ * oclif flags of declared settings, by flag name. They have no default and no variable: reading the configuration
+ * chooses between flag, variable, file and default, and parses the text.
  */
 export function flagsOf(settings: Settings, helpGroup?: string): FlagInput {
   const group = helpGroup === undefined ? {} : { helpGroup };
@@ -23,14 +23,14 @@ function flagFor(setting: Setting<unknown>): FlagInput[string] {
     : string({ summary, helpValue: setting.helpValue ?? '<value>' });
 }
 
-/** The settings that only a variable can give, because they must not stand on a command line. */
+/** Settings that only a variable can set, because they must not appear on a command line. */
 export function variablesOnly(settings: Settings): string[] {
   return Object.values(settings).flatMap(({ flag, variable, summary }) =>
     flag === undefined ? [`${variable}  ${summary}`] : [],
   );
 }
 
-/** As `flagsOf`, for settings that are lists: the flag can be given several times. */
+/** Like `flagsOf`, for list settings: the flag may repeat. */
 export function repeatableFlagsOf(settings: Settings): FlagInput {
   const repeatable = { multiple: true, multipleNonGreedy: true };
   return Object.fromEntries(
@@ -38,7 +38,7 @@ export function repeatableFlagsOf(settings: Settings): FlagInput {
   ) as FlagInput;
 }
 
-/** Parsed flags as settings read them: one text each, items of a list separated by commas. */
+/** Parsed flags in the form that settings read: one text each, with list items separated by commas. */
 export function joined(
   flags: Readonly<Record<string, unknown>>,
 ): Record<string, string | boolean | undefined> {

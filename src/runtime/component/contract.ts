@@ -2,7 +2,7 @@ import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import type { Health, Metrics } from '../health/health.ts';
 import type { Logger } from '../logging/logger.ts';
 
-/** What every component gets besides its configuration. */
+/** Dependencies that every component gets besides its configuration. */
 export interface ComponentDeps {
   readonly log: Logger;
   readonly health: Health;
@@ -12,38 +12,38 @@ export interface ComponentDeps {
 
 /** A started component. */
 export interface Running {
-  /** Facts for the start-up line, such as `address`. */
+  /** Facts for the startup log line, such as `address`. */
   readonly facts: Readonly<Record<string, string>>;
-  /** Resolves when the component has drained after its signal was aborted; rejects if it failed. */
+  /** Resolves when the component has drained after its signal was aborted; rejects if the component failed. */
   readonly closed: Promise<void>;
-  /** Replaces the content of `/metrics`, for a component that collects it from several processes. */
+  /** Replaces the content of `/metrics`, for a component that gathers metrics from several processes. */
   readonly expose?: Metrics['expose'];
 }
 
 /**
- * A long-running part of svc. Built-in ones live in src/plugins/<name>, installed
- * plugins bring their own; `svc run <name>` starts either in the same way.
+ * A long-running part of svc. Built-in components live in src/plugins/<name>, others in installed plugins;
+ * `svc run <name>` starts either.
  */
 export interface Component<S extends Settings = Settings> {
   readonly name: string;
-  /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
+  /** The key `health`, a listen address or undefined, determines where health and metrics are served. */
   readonly settings: S;
   /**
-   * Rules between settings: one error a line, beginning with the variable's name; empty if there is none. Reading an
-   * invalid setting throws: use `applyRules`, which skips such a rule.
+   * Rules between settings: returns one error a line, beginning with the variable's name. Reading an invalid setting
+   * throws; `applyRules` skips rules that do.
    */
   check?(config: Resolved<S>): readonly string[];
-  /** Resolves when serving; `signal` asks it to drain and end. */
+  /** Resolves when serving; aborting `signal` asks the component to drain and end. */
   start(config: Resolved<S>, deps: ComponentDeps, signal: AbortSignal): Promise<Running>;
 }
 
-/** What `componentCommand` makes the command `svc run <component>` of. */
+/** Options from which `componentCommand` creates `svc run <component>`. */
 export interface ComponentCommandOptions<S extends Settings> {
   readonly summary: string;
   readonly description?: string;
   readonly examples?: string[];
-  /** The light declaration, with which `--help` works without loading the component. */
+  /** The lightweight declaration that `--help` uses without loading the component. */
   readonly settings: S;
-  /** Imports the component when it is to run. */
+  /** Imports the component when it has to run. */
   readonly load: () => Promise<Component<S>>;
 }

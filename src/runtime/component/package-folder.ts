@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The folder of the package.json that is nearest above this file, bundled or not. */
+/** The folder of the nearest package.json above this file, bundled or not. */
 export function packageFolder(): URL {
   let folder = new URL('.', import.meta.url);
   while (!existsSync(new URL('package.json', folder)) && folder.pathname !== '/')

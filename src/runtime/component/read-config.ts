@@ -18,19 +18,19 @@ export interface RunOptions {
   /** By flag name without dashes; `true` for a flag without a value. */
   readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `--config`; SVC_CONFIG when absent. */
+  /** `--config`; default: SVC_CONFIG. */
   readonly configFile?: string | undefined;
 }
 
 export interface RunConfig<S extends Settings> {
   readonly own: Resolved<S>;
   readonly common: CommonConfig;
-  /** Where health and metrics are served, if anywhere. */
+  /** Address for health and metrics, if they are served. */
   readonly healthAddress: ListenAddress | undefined;
 }
 
 /**
- * Resolves the settings of a component and registers its secret ones with the log's redaction.
+ * Resolves a component's settings and registers the secret ones for redaction in logs.
  * @throws SvcError CONFIG_INVALID
  */
 export async function readConfig<S extends Settings>(
@@ -54,9 +54,9 @@ function registerSecrets(settings: Settings, config: Readonly<Record<string, unk
 }
 
 /**
- * Reads a YAML configuration file. Scalars stay text (`5` is "5", `true` is "true"),
- * so that a value means the same in a file as in a variable.
- * @throws SvcError CONFIG_INVALID naming the line of a syntax error
+ * Reads a YAML configuration file. Scalars stay text (`5` is "5", `true` is "true"), so that a value means the same as
+ * in a variable.
+ * @throws SvcError CONFIG_INVALID with the line of a syntax error
  */
 export async function loadConfigFile(path: string): Promise<ConfigFile> {
   const text = await readText(path);
@@ -73,7 +73,7 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
 }
 
 /**
- * The section for one command or component in the file that `--config` or SVC_CONFIG names; undefined without a file.
+ * The section for a command or component in the file named by `--config` or SVC_CONFIG; undefined without a file.
  * @throws SvcError CONFIG_INVALID
  */
 export async function sectionOfFile(
@@ -107,7 +107,7 @@ interface Position {
   readonly col: number;
 }
 
-/** Messages of the parser that quote the file, which may contain a secret. */
+/** Replacements for parser messages that quote the file, which may contain a secret. */
 const quoting: Partial<Record<ErrorCode, string>> = {
   BAD_DIRECTIVE: 'Directive that is not known',
   BAD_DQ_ESCAPE: 'Invalid escape sequence',
@@ -116,7 +116,7 @@ const quoting: Partial<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'Text that is not expected here',
 };
 
-/** Other messages quote only after a colon. */
+/** Other messages quote the file only after a colon or quotation mark. */
 function withoutSource({ code, message }: YAMLError): string {
   return quoting[code] ?? message.replace(/[:"'`].*$/s, '').trim();
 }

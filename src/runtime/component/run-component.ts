@@ -13,10 +13,9 @@ import { svcVersion } from './package-folder.ts';
 import { type RunConfig, type RunOptions, readConfig } from './read-config.ts';
 
 /**
- * Runs a component from its configuration to its end: settings, logger, health server, start, orderly shutdown. Every
- * failure is logged. Resolves with the exit status: 0 after a drain, an SvcError's own, 70 for a defect, 1 if the drain
- * took too long, 128+n after a second signal. The caller must exit with it, because handles that a component left open
- * would keep the process alive.
+ * Runs a component: settings, logger, health server, start, orderly shutdown. Logs every failure. Resolves with the
+ * exit status: 0 after a drain, an SvcError's own, 70 for a defect, 1 if the drain took too long, 128+n after a second
+ * signal. The caller must then exit, because handles that a component left open would keep the process alive.
  */
 export async function runComponent<S extends Settings>(
   component: Component<S>,
@@ -44,7 +43,7 @@ function configuredLogger<S extends Settings>(
   return createLogger({ component: component.name, level: common.logLevel, format });
 }
 
-/** Before the settings are known, for the line that says what is wrong with them. */
+/** Log format for reporting errors in the settings themselves. */
 function earlyFormat({ flags, env }: RunOptions): LogFormat {
   const wanted = flags?.['log-format'] ?? env['SVC_LOG_FORMAT'];
   return wanted === 'json' || wanted === 'text' ? wanted : formatForOutput();
@@ -58,7 +57,7 @@ interface ComponentEnvironment {
   readonly deps: ComponentDeps;
   readonly version: string;
   readonly healthServer: HealthServer | undefined;
-  /** Makes `/metrics` show what the component gathers. */
+  /** Makes `/metrics` show the component's own metrics. */
   readonly exposeBy: (running: Running) => void;
 }
 
@@ -103,7 +102,7 @@ async function surround(
   return { deps: { log, health, metrics, env }, version, healthServer, exposeBy };
 }
 
-/** From start to end; resolves with the exit status. */
+/** Runs the component from start to end; resolves with the exit status. */
 async function live<S extends Settings>(
   component: Component<S>,
   { own }: RunConfig<S>,
@@ -125,7 +124,7 @@ async function live<S extends Settings>(
   return 0;
 }
 
-/** A start that is ended by its signal has not failed. */
+/** A start that its signal aborted has not failed. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return (
     signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
@@ -135,14 +134,14 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
 export interface Shutdown {
   /** Aborted by the first SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
-  /** Resolves with an exit status when waiting for the drain is over: time is up, or a second signal came. */
+  /** Resolves with an exit status when the drain must not continue: after the time limit or a second signal. */
   readonly cutShort: Promise<number>;
   stopWatching(): void;
 }
 
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
-/** Turns signals into one orderly end within a bound. SIGHUP is ignored. */
+/** Turns signals into one orderly shutdown with a time limit. Ignores SIGHUP. */
 export function watchShutdown(graceMs: number, log: Logger): Shutdown {
   const controller = new AbortController();
   const cutShort = Promise.withResolvers<number>();
@@ -174,7 +173,7 @@ function listen(onSignal: (name: StopSignal) => void): () => void {
 }
 
 /**
- * Ends the process with status 70 on an exception or rejection that nobody handled: afterwards the state is undefined.
+ * Ends the process with status 70 on an unhandled exception or rejection, after which its state is undefined.
  * @returns a function that stops watching
  */
 export function endOnCrash(log: () => Logger): () => void {
@@ -186,7 +185,7 @@ export function endOnCrash(log: () => Logger): () => void {
   return () => void process.off('uncaughtException', crash);
 }
 
-/** A closed reader of the output must not end a service. */
+/** A service must survive when the reader of its output closes. */
 export function surviveLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }

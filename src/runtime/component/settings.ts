@@ -27,7 +27,7 @@ export const commonSettings = {
 export type CommonSettings = typeof commonSettings;
 export type CommonConfig = Resolved<CommonSettings>;
 
-/** All settings of a component: its own and the common ones. */
+/** A component's own settings together with the common ones. */
 export function withCommonSettings<S extends Settings>(own: S): S & CommonSettings {
   return { ...own, ...commonSettings };
 }

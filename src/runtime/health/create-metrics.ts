@@ -2,13 +2,13 @@ import cluster from 'node:cluster';
 import type { Registry } from 'prom-client';
 import type { Metrics } from './health.ts';
 
-/** Facts that `svc_build_info` carries as labels. */
+/** Labels of `svc_build_info`. */
 export interface BuildInfo {
   readonly version: string;
   readonly component: string;
 }
 
-/** Metrics of this process over a registry of their own, with Node's own figures and `svc_build_info`. */
+/** Metrics of this process in a registry of their own, including Node's metrics and `svc_build_info`. */
 export async function createMetrics(build: BuildInfo): Promise<Metrics> {
   const { default: prometheus } = await import('prom-client');
   const registry = new prometheus.Registry();
@@ -56,14 +56,14 @@ function overRegistry(prometheus: typeof import('prom-client'), registry: Regist
   };
 }
 
-/** In a worker of node:cluster: sends the registry's figures to the primary on request. */
+/** In a node:cluster worker: sends the registry's metrics to the primary on request. */
 function offerToPrimary({ AggregatorRegistry }: typeof import('prom-client'), registry: Registry): void {
   if (!cluster.isWorker) return;
   AggregatorRegistry.setRegistries(registry);
   new AggregatorRegistry();
 }
 
-/** In the primary: the figures of all workers together. */
+/** In the primary: the aggregated metrics of all workers. */
 export const exposeWorkers: Metrics['expose'] = async () => {
   const { default: prometheus } = await import('prom-client');
   const aggregate = new prometheus.AggregatorRegistry();

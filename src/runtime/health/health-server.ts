@@ -10,7 +10,10 @@ const limits = {
 };
 const mostConnections = 64;
 
-/** Serves `/healthz`, `/readyz` and `/metrics`. @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there */
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics`. @throws SvcError HEALTH_ADDRESS (exit 78) if the address is not
+ * available
+ */
 export async function startHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
   const server = createServer(limits, (request, response) => void answerHealth(request, response, source));
   server.maxConnections = mostConnections;

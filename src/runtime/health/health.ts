@@ -1,15 +1,15 @@
-/** One reason why a component is not ready; the text is shown by `/readyz`. */
+/** Health conditions of a component, each with a reason that `/readyz` or `/healthz` shows. */
 export interface Health {
-  /** `/readyz` is 200 while every named condition is ready; a condition starts as not ready with its reason. */
+  /** `/readyz` is 503 with the reasons while any condition is not ready. */
   notReady(condition: string, reason: string): void;
   ready(condition: string): void;
-  /** Shown in the body of `/healthz` without changing its 200. */
+  /** Shown in the body of `/healthz`, which stays 200. */
   degraded(condition: string, reason: string): void;
   recovered(condition: string): void;
-  /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
+  /** `/healthz` is 503 while a condition is reported here; for a component that has not begun its work. */
   notAlive(condition: string, reason: string): void;
   alive(condition: string): void;
-  /** Shown in the body of `/readyz`, which then also has `ready` and `reason`, for programs that act on it. */
+  /** Shown in the body of `/readyz`, which then also has `ready` and `reason`, for programs that depend on it. */
   fact(name: string, value: HealthFact): void;
   isReady(): boolean;
   snapshot(): HealthSnapshot;
@@ -26,7 +26,6 @@ export interface HealthSnapshot {
   readonly facts: Readonly<Record<string, HealthFact>>;
 }
 
-/** The conditions of one component; it is ready if all of them are. */
 export function createHealth(): Health {
   const notReady = new Map<string, string>();
   const degraded = new Map<string, string>();
@@ -52,11 +51,11 @@ export function createHealth(): Health {
   };
 }
 
-/** Counters, gauges and histograms of a component, exposed on `/metrics`. Names follow Prometheus' rules. */
+/** Counters, gauges and histograms of a component, exposed on `/metrics`. Names follow the rules of Prometheus. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   gauge(name: string, help: string, labels?: readonly string[]): Gauge;
-  /** Seconds or bytes; `buckets` are upper bounds. */
+  /** Observes seconds or bytes; `buckets` are upper bounds. */
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
   /** Prometheus text exposition. */
   expose(): Promise<{ contentType: string; body: string }>;
@@ -69,7 +68,7 @@ export interface Counter {
 export interface Gauge {
   set(value: number, labels?: LabelValues): void;
   add(by: number, labels?: LabelValues): void;
-  /** The value with these labels is no longer exported. */
+  /** Stops exporting the value with these labels. */
   remove(labels: LabelValues): void;
 }
 export interface Histogram {
@@ -82,20 +81,20 @@ interface Family {
   readonly type: 'counter' | 'gauge';
   readonly help: string;
   readonly labels: readonly string[];
-  /** By the text of the labels, braces included. */
+  /** By the text of their labels, including braces. */
   readonly samples: Map<string, number>;
 }
 
-/** By the name of the metric, then by the text of its labels. */
+/** By metric name, then by the text of the labels. */
 export type MetricSamples = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export interface LeanMetrics extends Metrics {
   samples(): MetricSamples;
-  /** Takes up what another process had counted; of a metric that is not declared here nothing is taken. */
+  /** Restores counts of another process; metrics not declared here are ignored. */
   restore(samples: MetricSamples): void;
 }
 
-/** Counters and gauges without prom-client, which a process that must stay small cannot afford. It has no histograms. */
+/** Counters and gauges without prom-client, which is too large for a small process. No histograms. */
 export function createLeanMetrics(): LeanMetrics {
   const families = new Map<string, Family>();
   const add = (type: Family['type'], name: string, help: string, labels: readonly string[] = []): Family => {

@@ -12,14 +12,14 @@ const mostConnections = 64;
 const mostHeaderBytes = 8192;
 const requestTimeoutMs = 5_000;
 
-/** Node's server is loaded by then, unless the process has become svc-init: that takes 7 ms of a start. */
+/** By then Node's server is loaded, which takes 7 ms of a start, unless the process has become svc-init. */
 const acceptAfterMs = 300;
 
 /**
- * The health server for a process that must stay small: plain sockets, one request a connection, because `node:http`
- * costs 6 ms at start and half a megabyte. Probes and scrapers that ask for a connection to stay open get `close`.
- * The kernel takes connections at once; they are accepted a moment later.
- * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
+ * A health server for a process that must stay small: plain sockets with one request per connection, because
+ * `node:http` costs 6 ms at start and half a megabyte. Requests to keep a connection open are answered with `close`.
+ * The kernel queues connections at once; they are accepted a moment later.
+ * @throws SvcError HEALTH_ADDRESS (exit 78) if the address is not available
  */
 export async function startLeanHealthServer(
   at: ListenAddress,
@@ -83,7 +83,10 @@ function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void
   });
 }
 
-/** The oldest is closed first: silent connections must not keep probes out, whose failure ends the application. */
+/**
+ * Closes the oldest connection first: silent connections must not block probes, whose failure would end the
+ * application.
+ */
 function makeRoom(sockets: Set<Socket>): void {
   const [oldest] = sockets;
   if (oldest === undefined || sockets.size < mostConnections) return;
@@ -112,7 +115,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** An answer without a body. */
+/** A response without a body. */
 export const refusal = (status: number): HealthAnswer => ({
   status,
   headers: { 'content-length': '0' },
@@ -123,7 +126,7 @@ function write(socket: Socket, answer: HealthAnswer, withBody: boolean): void {
   socket.end(responseText(withBody ? answer : { ...answer, body: '' }));
 }
 
-/** The answer as HTTP/1.1 sends it. */
+/** The response in HTTP/1.1 format. */
 export function responseText({ status, headers, body }: HealthAnswer): string {
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}`,
@@ -137,10 +140,10 @@ async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void
   await closed;
 }
 
-/** What the health server shows. */
+/** What the health server serves. */
 export interface HealthSource {
   snapshot(): HealthSnapshot;
-  /** Asked anew at each request, so that it can be replaced while running. */
+  /** Called for each request, so that it can be replaced while running. */
   expose(): ReturnType<Metrics['expose']>;
 }
 
@@ -150,15 +153,17 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** One that another process can take over. */
+/** A health server that another process can take over. */
 export interface LeanHealthServer extends HealthServer {
-  /** Of the listening socket; undefined where that is not known. */
+  /** Descriptor of the listening socket; undefined if not known. */
   readonly descriptor: number | undefined;
-  /** Accepts no more, for another process that has a copy of the descriptor; what was accepted is answered. */
+  /**
+   * Stops accepting, for another process that has a copy of the descriptor; accepted connections are still answered.
+   */
   stop(): void;
 }
 
-/** The responses of a health server, whatever implements HTTP. */
+/** The responses of a health server, independent of the HTTP implementation. */
 interface HealthAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -168,15 +173,15 @@ interface HealthAnswer {
 type Page = (source: HealthSource) => Promise<HealthAnswer> | HealthAnswer;
 
 const pages: Readonly<Record<string, Page>> = {
-  /** Alive: 200 while the process serves; 503 before a component that has to begin first has begun. */
+  /** Alive: 200 while the process serves; 503 until a component that has to begin first has begun. */
   '/healthz': alive,
-  /** Ready: 200 while every condition is met, else 503 with the reasons. */
+  /** Ready: 200 if every condition is met, otherwise 503 with the reasons. */
   '/readyz': ready,
-  /** Metrics in the text form of Prometheus. */
+  /** Metrics in the text format of Prometheus. */
   '/metrics': metrics,
 };
 
-/** Answers one request; never rejects. For HEAD, the caller sends the body's length only. */
+/** Answers one request; never rejects. For HEAD the caller sends only the length of the body. */
 export async function healthPage(
   method: string,
   target: string,
@@ -199,7 +204,7 @@ async function pageFor(method: string, target: string, source: HealthSource): Pr
   return page(source);
 }
 
-/** Stays 200 while the process serves: a probe must not kill a process that only waits for another server. */
+/** Stays 200 while the process serves, because a probe must not kill a process that only waits for another server. */
 function alive(source: HealthSource): HealthAnswer {
   const { status, degraded, notAlive } = source.snapshot();
   if (Object.keys(notAlive).length > 0) return json(503, { status: 'starting', reasons: notAlive });
@@ -242,7 +247,7 @@ function answer(
 /**
  * Starts listening.
  * @returns the address with the actual port
- * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
+ * @throws SvcError HEALTH_ADDRESS (exit 78) if the address is not available
  */
 export function listen(server: Server, at: ListenAddress): Promise<string> {
   return listenAt(server, at, (cause) => refused(at, cause, cause.code));

@@ -7,51 +7,54 @@ import { fieldManager } from '../../core/kubernetes/labels.ts';
 export interface KubeRequest {
   /** Default: GET. */
   readonly method?: string;
-  /** Encoded, from the API's root, without a query: `/api/v1/pods`. */
+  /** Encoded path from the API's root, without a query: `/api/v1/pods`. */
   readonly path: string;
-  /** Undefined members are left out. */
+  /** Undefined members are omitted. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Of the body; a patch names its kind. Default: `application/json`. */
+  /** Type of the body; a patch names its kind. Default: `application/json`. */
   readonly contentType?: string;
   /** Default: `application/json`. */
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Whether this replica leads, checked immediately before sending; false: KUBE_NOT_LEADING. Default: not checked. */
+  /**
+   * Whether this replica leads, checked immediately before sending; if false, throws KUBE_NOT_LEADING. Default: not
+   * checked.
+   */
   readonly leading?: () => boolean;
-  /** Until the whole response has arrived; for a stream, until it begins. Default: 30 s. */
+  /** Time for the whole response; for a stream, until it begins. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** Larger responses are rejected. Default: 64 MiB. Of `request` only. */
+  /** Larger responses are rejected; for `request` only. Default: 64 MiB. */
   readonly maxBytes?: number;
 }
 
 /** An authenticated client of a Kubernetes API server. */
 export interface KubeClient {
-  /** Its address, and where it was found; for logs. */
+  /** Its address and how it was found, for logs. */
   readonly server: string;
   readonly origin: string;
   /**
-   * The JSON of the answer, which the caller takes to be a `T`.
-   * @throws KubeError unless it is a success; the signal's reason when aborted
+   * Resolves with the response's JSON, which is assumed to be a `T`.
+   * @throws KubeError unless successful; the signal's reason when aborted
    */
   request<T>(request: KubeRequest): Promise<T>;
   /**
-   * The result of `use`, which reads the body of the response as it arrives, and must bound its length.
-   * @throws KubeError unless it is a success and is there in time; what `use` throws; the signal's reason when aborted
+   * Resolves with the result of `use`, which reads the body as it arrives and must limit its length.
+   * @throws KubeError unless successful in time; errors of `use`; the signal's reason when aborted
    */
   read<T>(request: KubeRequest, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
   /**
-   * The body of the answer as it comes, for watches and logs; the caller destroys it, or aborts the signal.
-   * @throws KubeError unless it is a success
+   * The response body as it arrives, for watches and logs; the caller destroys it or aborts the signal.
+   * @throws KubeError unless successful
    */
   stream(request: KubeRequest): Promise<Readable>;
   close(): void;
 }
 
 /**
- * `KUBE_UNAVAILABLE` may pass by itself; `KUBE_GONE`: the API server no longer knows that resource version;
- * `KUBE_PROTOCOL`: what came is not what the API promises; `KUBE_NOT_LEADING`: it was not sent.
+ * `KUBE_UNAVAILABLE`: may be temporary; `KUBE_GONE`: the API server no longer has that resource version;
+ * `KUBE_PROTOCOL`: the response violates the API; `KUBE_NOT_LEADING`: the request was not sent.
  */
 export type KubeErrorCode =
   | 'KUBE_UNAVAILABLE'
@@ -75,11 +78,11 @@ const steps: Readonly<Record<KubeErrorCode, string>> = {
 };
 
 interface KubeErrorOptions extends Partial<SvcErrorOptions> {
-  /** HTTP status, or the code of a Status object within a watch. */
+  /** HTTP status, or the code of a Status object in a watch. */
   readonly status?: number | undefined;
   /** Reason of a Status object, such as `AlreadyExists`. */
   readonly reason?: string | undefined;
-  /** The API server asks to be left alone for that long. */
+  /** The API server asks to wait this long. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -106,7 +109,7 @@ export function hasCode(error: unknown, ...codes: readonly KubeErrorCode[]): err
   return error instanceof KubeError && codes.some((code) => code === error.code);
 }
 
-/** Undefined for errors with these codes, which mean that the object does not exist. @throws KubeError any other */
+/** Undefined for errors with these codes, which mean that the object does not exist. @throws KubeError for any other */
 export async function unless<T>(
   request: Promise<T>,
   ...codes: readonly KubeErrorCode[]
@@ -134,19 +137,19 @@ export interface ObjectMeta {
   readonly deletionTimestamp?: string;
 }
 
-/** `namespace/name`, or the name alone where the kind has no namespaces. */
+/** `namespace/name`, or the name for kinds without namespaces. */
 export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** @throws KubeError KUBE_PROTOCOL unless it has a name, a UID and a version */
+/** @throws KubeError KUBE_PROTOCOL unless the object has a name, a UID and a version */
 export function asObject<O extends KubeObject>(value: unknown): O {
   const { name, uid, resourceVersion } = member(value, 'metadata');
   if ([name, uid, resourceVersion].every(isText)) return value as O;
   throw new KubeError('KUBE_PROTOCOL', 'An object came without name, uid or resourceVersion');
 }
 
-/** A member that is an object; otherwise an empty object. */
+/** A member that is an object; an empty object otherwise. */
 export function member(value: unknown, name: string): Readonly<Record<string, unknown>> {
   const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
   return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {};
@@ -156,7 +159,7 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** @returns undefined where there is none. @throws KubeError */
+/** @returns undefined if the object does not exist. @throws KubeError */
 export const readObject = <T>(
   client: KubeClient,
   path: string,
@@ -164,18 +167,20 @@ export const readObject = <T>(
 ): Promise<T | undefined> => unless(client.request<T>({ path, signal }), 'KUBE_NOT_FOUND');
 
 export interface ApplyRequest {
-  /** Of the object, existing or not: `/api/v1/namespaces/default/configmaps/svc-ca`. */
+  /** Path of the object, existing or not: `/api/v1/namespaces/default/configmaps/svc-ca`. */
   readonly path: string;
-  /** With `apiVersion`, `kind` and all fields that we want to own: those we owned and that are missing are removed. */
+  /**
+   * Has `apiVersion`, `kind` and all fields that we want to own; fields that we owned and that are missing are removed.
+   */
   readonly object: object;
-  /** Take over fields that others have set to something else; default: that is a KUBE_CONFLICT. */
+  /** Take over fields that others have set differently; default: such a conflict is KUBE_CONFLICT. */
   readonly force?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Server-side apply: creates what does not exist; an apply that changes nothing is not a write.
- * @returns the object as it is now
+ * Server-side apply: creates the object if necessary; an apply without changes is not a write.
+ * @returns the resulting object
  * @throws KubeError
  */
 export function apply<T>(client: KubeClient, request: ApplyRequest): Promise<T> {
@@ -187,7 +192,7 @@ export function apply<T>(client: KubeClient, request: ApplyRequest): Promise<T> 
   });
 }
 
-/** The status of an object that exists and that nobody else writes. @throws KubeError */
+/** Applies the status of an existing object that nobody else writes. @throws KubeError */
 export function applyStatus<T>(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<T> {
   return apply<T>(client, { ...request, path: `${request.path}/status`, force: true });
 }
@@ -204,9 +209,9 @@ const codes: Readonly<Record<number, KubeErrorCode>> = {
 
 /**
  * The error for an unsuccessful response.
- * @param what the request, as `GET /api/v1/pods`
- * @param body a Status object as text, or whatever came
- * @param retryAfter the header of that name
+ * @param what the request, such as `GET /api/v1/pods`
+ * @param body text of a Status object, or anything else
+ * @param retryAfter value of the `Retry-After` header
  */
 export function failureOf(what: string, status: number, body: string, retryAfter?: string): KubeError {
   const { message, reason, seconds } = statusObject(body);
@@ -249,13 +254,13 @@ function parsed(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The whole body as text. @throws KubeError KUBE_PROTOCOL when it has more than `maxBytes` */
+/** Reads the whole body as text. @throws KubeError KUBE_PROTOCOL for more than `maxBytes` */
 export async function readBody(what: string, body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const tooLong = () => new KubeError('KUBE_PROTOCOL', `${what}: the answer has over ${maxBytes} bytes`);
   return (await collect(body, maxBytes, tooLong)).toString('utf8');
 }
 
-/** @throws KubeError KUBE_PROTOCOL when the text is no JSON */
+/** @throws KubeError KUBE_PROTOCOL unless the text is JSON */
 export function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text);

@@ -16,7 +16,7 @@ import { createRecent, type NameBook } from './name-book.ts';
 
 export interface ClusterAddressesOptions {
   readonly client: KubeClient;
-  /** Of names outside of the cluster. */
+  /** Addresses of names outside the cluster. */
   readonly names: NameBook;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -25,9 +25,9 @@ export interface ClusterAddressesOptions {
   readonly clusterDomain?: string;
 }
 
-/** Addresses of the destinations of pods, for egress policies. Every method throws KubeError when the API server fails. */
+/** Addresses of pods' destinations, for egress policies. Every method throws a KubeError if the API server fails. */
 export interface ClusterAddresses {
-  /** @param namespace of the pods that connect, since a host without dots is a Service there */
+  /** @param namespace of the connecting pods, where a host without dots is a Service */
   endpointOf(
     to: Destination,
     namespace: string,
@@ -74,7 +74,7 @@ export function createClusterAddresses(options: ClusterAddressesOptions): Cluste
   };
 }
 
-/** An endpoint, or a name to be resolved by DNS. */
+/** An endpoint, or a name that DNS has to resolve. */
 type Target = EgressEndpoint | { readonly kind: 'name'; readonly name: string };
 
 async function targetOf(
@@ -95,12 +95,12 @@ async function targetOf(
   return facts === undefined ? nowhere : { kind: 'service', host, service: facts, port };
 }
 
-/** Whether DNS must be asked: addresses need no lookup. */
+/** Whether the host is a name for DNS rather than an address. */
 function isName(host: string): boolean {
   return /[a-z]/i.test(host) && !host.startsWith('[') && !host.includes(':');
 }
 
-/** Where pods reach the API server: Service `default/kubernetes` and its endpoints. @throws KubeError */
+/** The API server's addresses for pods: Service `default/kubernetes` and its endpoints. @throws KubeError */
 async function apiServerAddresses(client: KubeClient, signal: AbortSignal): Promise<AddressAndPort[]> {
   const service = await getService(client, 'default', 'kubernetes', signal);
   const slices = await listSlices(client, 'default', 'kubernetes', signal);
@@ -118,7 +118,7 @@ const nodeCache = { path: '/apis/apps/v1/namespaces/kube-system/daemonsets/node-
 const nodeCacheAddress = '169.254.20.10';
 const dnsPort = 53;
 
-/** Where pods ask for names. @throws KubeError */
+/** The DNS servers of pods. @throws KubeError */
 async function dnsFacts(client: KubeClient, signal: AbortSignal): Promise<DnsFacts> {
   const [found, hasCache] = await Promise.all([dnsService(client, signal), hasNodeCache(client, signal)]);
   if (!hasCache) return { service: found, addresses: [] };
@@ -152,15 +152,15 @@ const candidates: readonly Find[] = [
   named('openshift-dns', 'dns-default'),
 ];
 
-/** One that may not be read counts as absent. */
+/** Without permission to read it, the cache counts as absent. */
 async function hasNodeCache(client: KubeClient, signal: AbortSignal): Promise<boolean> {
   const request = client.request({ ...nodeCache, signal });
   return (await unless(request, 'KUBE_NOT_FOUND', 'KUBE_DENIED')) !== undefined;
 }
 
 /**
- * What an egress policy has to know of a Service on one of its ports.
- * @returns undefined where it has no such port @throws KubeError
+ * Facts for an egress policy about one port of a Service.
+ * @returns undefined if the Service lacks the port. @throws KubeError
  */
 async function serviceFacts(
   client: KubeClient,
@@ -185,12 +185,12 @@ async function serviceFacts(
   };
 }
 
-/** None where it is headless. */
+/** Empty for a headless Service. */
 function addressesOf({ spec }: Service): string[] {
   return (spec?.clusterIPs ?? []).filter((address) => address !== 'None' && address !== '');
 }
 
-/** A headless Service maps no ports: any port of its pods can be requested, declared or not. */
+/** A headless Service maps no ports: any port of its pods can be used, declared or not. */
 function portOf(
   { spec }: Service,
   port: number,
@@ -201,7 +201,7 @@ function portOf(
   return declared ?? (headless ? { port } : undefined);
 }
 
-/** Addresses behind it; a slice names its ports as the Service does. */
+/** Addresses behind the Service; a slice has the Service's port names. */
 function endpointsOf(
   slices: readonly EndpointSlice[],
   { name = '' }: Pick<ServicePort, 'name'>,
@@ -218,7 +218,7 @@ function endpointsOf(
 }
 
 /**
- * A port name that means the same number everywhere is replaced by that number, which every network plugin understands.
+ * Replaces a port name that means the same number everywhere by that number, which every network plugin understands.
  */
 function asNumber(port: number | string, endpoints: readonly AddressAndPort[]): number | string {
   const numbers = new Set(endpoints.map((each) => each.port));
@@ -241,7 +241,7 @@ interface ServicePort {
   readonly name?: string;
   readonly protocol?: string;
   readonly port: number;
-  /** Missing: the same. */
+  /** Default: the same as `port`. */
   readonly targetPort?: number | string;
 }
 
@@ -254,7 +254,7 @@ interface EndpointSlice extends KubeObject {
     | null;
 }
 
-/** @returns undefined where there is none @throws KubeError */
+/** @returns undefined if it does not exist. @throws KubeError */
 function getService(
   client: KubeClient,
   namespace: string,
@@ -278,7 +278,7 @@ async function listServices(
   return found.sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
 }
 
-/** Those of one Service. @throws KubeError */
+/** Slices of one Service. @throws KubeError */
 async function listSlices(
   client: KubeClient,
   namespace: string,
@@ -294,7 +294,7 @@ async function listSlices(
 
 const atOnce = 16;
 
-/** @throws KubeError if the API server fails: no policy is made from incomplete facts */
+/** @throws KubeError if the API server fails, since no policy must be made from incomplete facts */
 export async function gatherFacts(
   namespace: string,
   wanted: Wanted,
@@ -318,7 +318,7 @@ export async function gatherFacts(
   };
 }
 
-/** A few at a time: a name server that does not respond delays only these. */
+/** A few at a time, so that a silent name server delays only some of them. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += atOnce) {

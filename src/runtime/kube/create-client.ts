@@ -20,8 +20,8 @@ const largestFailure = 64 * 1024;
 
 /**
  * A client for the API server that the environment names, see `findKubeConnection`.
- * @returns undefined where it names none
- * @throws SvcError (exit 78) when a kubeconfig cannot be used
+ * @returns undefined if it names none
+ * @throws SvcError (exit 78) for an unusable kubeconfig
  */
 export async function createKubeClient(
   env: Readonly<Record<string, string | undefined>>,
@@ -56,7 +56,7 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
   };
 }
 
-/** After a 401 the credential is read again, once. @throws KubeError unless the answer is a success */
+/** After a 401 the credentials are read again, once. @throws KubeError unless successful */
 async function opened(
   connection: KubeConnection,
   request: KubeRequest,
@@ -76,7 +76,7 @@ async function opened(
   throw new KubeError('KUBE_DENIED', `${described(request)}: 401`, { status: 401 });
 }
 
-/** A connection lost within a body counts as an unavailable server, too. */
+/** Losing the connection within a body also counts as an unavailable server. */
 async function* bodyOf(
   answer: IncomingMessage,
   { server }: KubeConnection,
@@ -89,7 +89,7 @@ async function* bodyOf(
   }
 }
 
-/** Bounds the work by a timeout and by the caller's signal. */
+/** Limits work by a timeout and the caller's signal. */
 async function within<T>(
   request: KubeRequest,
   work: (signal: AbortSignal) => Promise<T>,
@@ -108,7 +108,7 @@ async function within<T>(
   }
 }
 
-/** Aborts the controller when the signal is; returns what ends that. */
+/** Aborts the controller together with the signal. @returns a function that stops following */
 function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
@@ -123,8 +123,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * `KUBECONFIG`, else the pod's own service account, else `~/.kube/config`.
- * @returns undefined where there is none of them
- * @throws SvcError (exit 78) when a kubeconfig cannot be used
+ * @returns undefined if none of them exists
+ * @throws SvcError (exit 78) for an unusable kubeconfig
  */
 export async function findKubeConnection(env: Environment): Promise<KubeConnection | undefined> {
   const named = (env['KUBECONFIG'] ?? '').split(':').filter((path) => path !== '');
@@ -135,7 +135,7 @@ export async function findKubeConnection(env: Environment): Promise<KubeConnecti
   return existsSync(usual) ? kubeconfigConnection([usual]) : undefined;
 }
 
-/** Sends one request and resolves with the head of the answer, whatever its status. @throws KubeError KUBE_UNAVAILABLE */
+/** Sends one request and resolves with the response head, whatever its status. @throws KubeError KUBE_UNAVAILABLE */
 export function exchange(
   { server }: KubeConnection,
   { headers, agent }: KubeCredentials,
@@ -179,8 +179,8 @@ export function unreachable(server: URL, cause: unknown): KubeError {
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The API server of the cluster that this process is a pod of; undefined outside of one. The token and the authority
- * are read for each request: the kubelet replaces both.
+ * The API server of the cluster that this process runs in; undefined outside a pod. Token and CA are read for each
+ * request, because the kubelet replaces both.
  */
 export function inClusterConnection(
   env: Environment,
@@ -203,7 +203,7 @@ export function inClusterConnection(
   };
 }
 
-/** Keeps the token out of the log while it is in use. */
+/** Redacts the token in logs while it is in use. */
 function tokenReader(path: string): () => Promise<string> {
   let known = '';
   let forget = () => {};

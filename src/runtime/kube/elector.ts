@@ -17,14 +17,14 @@ import {
 } from './lease.ts';
 
 export interface Elector extends Leadership {
-  /** Resolves once the signal was aborted and the lease was given up, or that failed within a second; never rejects. */
+  /** Resolves once the signal was aborted and the lease released, or after a second if that fails; never rejects. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Takes part in the election of a leader over a Lease, as client-go does: this replica takes the lease if nobody holds it,
- * or if it has not changed for its own duration by the clock of this machine.
- * @throws RangeError when the times contradict each other
+ * Takes part in a leader election over a Lease, like client-go: this replica takes a lease that nobody holds, or that
+ * has not changed for its own duration by this machine's clock.
+ * @throws RangeError for contradictory times
  */
 export function createElector(options: ElectorOptions): Elector {
   const { client, namespace, name, signal, clocks = systemClocks } = options;
@@ -54,7 +54,7 @@ export function createElector(options: ElectorOptions): Elector {
     while (!signal.aborted) await sleep(await attempt(), signal).catch(() => {});
     await candidate.giveUp();
   };
-  // at once, even during an attempt
+  // immediately, even during an attempt
   signal.addEventListener('abort', () => term.end('this replica ends'), { once: true });
   const closed = run();
   return {
@@ -66,7 +66,7 @@ export function createElector(options: ElectorOptions): Elector {
   };
 }
 
-/** Up to a fifth longer, so that replicas do not ask at the same time. */
+/** Adds up to a fifth, so that replicas do not ask at the same time. */
 const jittered = (milliseconds: number): number => milliseconds * (1 + Math.random() / 5);
 
 const farewellMs = 1_000;
@@ -77,14 +77,14 @@ export interface CandidateParts {
   readonly observation: LeaseObservation;
   readonly term: Term;
   readonly times: ElectorTimes;
-  /** The holder that the lease names while this replica holds it. */
+  /** Holder in the lease while this replica holds it. */
   readonly identity: string;
-  /** Takes the lease once, even if another replica holds it. If two do so, the later one leads. */
+  /** Takes the lease once, even if another replica holds it. If two replicas do, the later one leads. */
   readonly takeOver?: boolean | undefined;
   readonly log: Logger;
 }
 
-/** One replica's part in the election. Its methods are called one at a time. */
+/** One replica's part in the election. Calls of its methods must not overlap. */
 class Candidate {
   readonly #parts: CandidateParts;
   #lease: Lease | undefined;
@@ -98,7 +98,7 @@ class Candidate {
     this.#mayTakeOver = parts.takeOver ?? false;
   }
 
-  /** Renews the lease if this replica holds it, takes it if it is free. @throws KubeError */
+  /** Renews the lease if this replica holds it, or takes it if it is free. @throws KubeError */
   async attempt(signal: AbortSignal): Promise<void> {
     const { store, term, times } = this.#parts;
     const call = { signal, timeoutMs: times.renewMs / 2 };
@@ -111,7 +111,7 @@ class Candidate {
     this.#mayTakeOver = false;
   }
 
-  /** Gives the lease up, so that the next leader begins at once. Stops trying after a second. */
+  /** Releases the lease, so that the next leader begins at once. Gives up after a second. */
   async giveUp(): Promise<void> {
     if (!this.#mayBeOurs) return;
     const call = { signal: AbortSignal.timeout(farewellMs), timeoutMs: farewellMs };
@@ -133,7 +133,7 @@ class Candidate {
     log.info('leader.released');
   }
 
-  /** Without reading it first, because no other replica should write it. False if one has. */
+  /** Does not read the lease first, as no other replica should write it. False if one has. */
   async #renewKnown(call: LeaseCall): Promise<boolean> {
     if (this.#lease === undefined) return false;
     try {
@@ -158,7 +158,10 @@ class Candidate {
     this.#holder = holder;
   }
 
-  /** A deleted lease still binds the replicas that saw it, because its holder may not know yet. Others cannot know of it. */
+  /**
+   * A deleted lease still binds the replicas that saw it, because its holder may not know of the deletion. Other
+   * replicas cannot know of it.
+   */
   #isFree(lease: Lease | undefined): boolean {
     const { observation, identity } = this.#parts;
     return (lease?.record.holder ?? this.#holder) === identity || observation.mayBeTaken();
@@ -192,11 +195,11 @@ class Candidate {
 }
 
 /**
- * How long a lease has been unchanged, by the clock of this machine. The times in the lease come from the clocks of other
- * machines, which may be wrong by any amount.
+ * How long a lease has been unchanged by this machine's clock. Times in the lease come from clocks of other machines,
+ * which may be wrong by any amount.
  */
 interface LeaseObservation {
-  /** Records the lease as it was just read or written. */
+  /** Records the lease as just read or written. */
   see(record: LeaseRecord): void;
   /** True if no holder can still believe that it holds the lease, and if no lease was ever seen. */
   mayBeTaken(): boolean;
@@ -231,23 +234,26 @@ function isSame(one: LeaseRecord, other: LeaseRecord): boolean {
 
 export interface ElectorOptions {
   readonly client: KubeClient;
-  /** Of the Lease. */
+  /** Namespace of the Lease. */
   readonly namespace: string;
   readonly name: string;
   /** Name of this replica. A random suffix is appended, so that a restarted replica is a different one. */
   readonly identity: string;
-  /** How long other replicas respect a lease that is not renewed. Default: 15 s; written in whole seconds. */
+  /** How long other replicas respect an unrenewed lease. Default: 15 s; written in whole seconds. */
   readonly leaseMs?: number;
-  /** How long a renewal lets this replica lead: shorter, so that its term ends before another begins. Default: 10 s. */
+  /**
+   * How long this replica leads after a renewal; shorter than the lease, so that its term ends before another begins.
+   * Default: 10 s.
+   */
   readonly renewMs?: number;
-  /** About the time between two attempts. Default: 2 s. */
+  /** Approximate time between two attempts. Default: 2 s. */
   readonly retryMs?: number;
-  /** Takes the lease once when it starts, even if another replica holds it. Default: false. */
+  /** Takes the lease once at startup, even if another replica holds it. Default: false. */
   readonly takeOver?: boolean;
   readonly log: Logger;
-  /** When aborted, this replica stops leading and gives the lease up. */
+  /** When aborted, this replica stops leading and releases the lease. */
   readonly signal: AbortSignal;
-  /** Default: the machine's. */
+  /** Default: the machine's clocks. */
   readonly clocks?: ElectorClocks;
 }
 
@@ -257,7 +263,7 @@ interface ElectorTimes {
   readonly retryMs: number;
 }
 
-/** @throws RangeError unless retry < renewal < lease: otherwise two replicas could lead at once */
+/** @throws RangeError unless retry < renewal < lease, because otherwise two replicas could lead at once */
 function electorTimes(options: Partial<ElectorTimes>): ElectorTimes {
   const { leaseMs = 15_000, renewMs = 10_000, retryMs = 2_000 } = options;
   if (retryMs > 0 && retryMs < renewMs && renewMs < leaseMs) return { leaseMs, renewMs, retryMs };

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 import { describeError, type Logger } from '../logging/logger.ts';
 import type { KubeClient } from './client.ts';
 
-/** The object that an event is about; it is shown by `kubectl describe`. */
+/** The object of an event; `kubectl describe` shows the event with it. */
 export interface Regarding {
   readonly apiVersion: string;
   readonly kind: string;
@@ -17,16 +17,18 @@ export interface EventNote {
   readonly type: 'Normal' | 'Warning';
   /** One word in camel case: `ForeignObject`. */
   readonly reason: string;
-  /** What was being done, in camel case: `Reconcile`. */
+  /** The activity in camel case: `Reconcile`. */
   readonly action: string;
-  /** A sentence, for people; cut after 1 KiB. */
+  /** A sentence for people; truncated after 1 KiB. */
   readonly note: string;
 }
 
 export interface EventRecorder {
-  /** Recorded at most once in ten minutes. Never throws, and nothing waits for it: a lost event does no harm. */
+  /**
+   * Records each event at most once in ten minutes. Never throws and is not awaited, because a lost event does no harm.
+   */
   record(event: EventNote): void;
-  /** Resolves when none is being sent. */
+  /** Resolves when no event is being sent. */
   settled(): Promise<void>;
 }
 

@@ -7,9 +7,9 @@ import { outliveAborts } from '../net/connections.ts';
 type ClientConfig = import('@kubernetes/client-node').KubeConfig;
 
 /**
- * The current context of kubeconfig files, of which an earlier one wins. The Kubernetes client handles all ways of
- * authentication, exec plugins included; it costs 30 MiB, so it is not loaded in a pod.
- * @throws SvcError (exit 78) when a file cannot be used
+ * The current context of kubeconfig files; earlier files take precedence. The Kubernetes client handles all kinds of
+ * authentication, including exec plugins, but costs 30 MiB, so it is not loaded in a pod.
+ * @throws SvcError (exit 78) for an unusable file
  */
 export async function kubeconfigConnection(paths: readonly string[]): Promise<KubeConnection> {
   const origin = paths.join(':');
@@ -45,7 +45,7 @@ async function load(paths: readonly string[]): Promise<ClientConfig> {
   }
 }
 
-/** Runs an exec plugin where the kubeconfig names one. */
+/** Runs an exec plugin if the kubeconfig names one. */
 async function applied(config: ClientConfig, origin: string): Promise<RequestOptions> {
   const options: RequestOptions = {};
   try {
@@ -81,37 +81,37 @@ function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** Where an API server is, and the credentials for requests. */
+/** Address of an API server, and credentials for requests. */
 export interface KubeConnection {
-  /** With a path where the API has a prefix. */
+  /** Includes a path if the API has a prefix. */
   readonly server: URL;
-  /** Where it was found, for the log: `service account`, or a kubeconfig file. */
+  /** How the connection was found, for the log: `service account`, or a kubeconfig file. */
   readonly origin: string;
   /**
-   * Credentials for the next request, because they rotate.
-   * @param refused the last ones were answered with 401
-   * @throws SvcError when they cannot be read
+   * Credentials for the next request; they rotate.
+   * @param refused the last credentials were answered with 401
+   * @throws SvcError if they cannot be read
    */
   credentials(refused: boolean): Promise<KubeCredentials>;
   close(): void;
 }
 
 export interface KubeCredentials {
-  /** Of the request, the authorization among them. */
+  /** Headers for the request, including its authorization. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Its connections, which carry the client certificate and the trusted authority. */
+  /** Holds the connections, with client certificate and trusted CA. */
   readonly agent: Agent;
 }
 
 const keepAliveMs = 15_000;
 
-/** Keeps connections for as long as their TLS files stay the same. */
+/** Keeps connections while their TLS files do not change. */
 export interface AgentPool {
   agentFor(tls: AgentOptions): Agent;
   close(): void;
 }
 
-/** For one server; `protocol` is that of its URL. */
+/** @param protocol the protocol of the server's URL */
 export function createAgentPool(protocol: string): AgentPool {
   let current: { readonly tls: AgentOptions; readonly agent: Agent } | undefined;
   return {
@@ -133,7 +133,7 @@ function createAgent(protocol: string, tls: AgentOptions): Agent {
   );
 }
 
-/** Requests in progress, such as a watch, are not interrupted. */
+/** Does not interrupt requests in progress, such as a watch. */
 function retire(agent: Agent | undefined): void {
   if (agent === undefined) return;
   agent.maxFreeSockets = 0;

@@ -3,22 +3,22 @@ import { isText, type KubeClient, type KubeRequest, member, unless } from './cli
 
 /** The content of a Lease (coordination.k8s.io/v1). */
 export interface LeaseRecord {
-  /** Empty if it was released. */
+  /** Empty if the lease was released. */
   readonly holder: string;
   readonly durationSeconds: number;
-  /** From the writers' clocks: for display and comparison only, never for computing times. */
+  /** From the writers' clocks: only for display and comparison, never for computing times. */
   readonly acquireTime: string;
   readonly renewTime: string;
   readonly transitions: number;
 }
 
-/** A record as it was read, with the object around it, which is sent back when it is updated. */
+/** A record with its object, which is sent back on an update. */
 export interface Lease {
   readonly object: Readonly<Record<string, unknown>>;
   readonly record: LeaseRecord;
 }
 
-/** Missing members and those of another type count as empty: a lease that nobody holds. */
+/** Missing members, or those of another type, count as empty: a lease that nobody holds. */
 export function readLease(object: unknown): Lease {
   const spec = member(object, 'spec');
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = spec;
@@ -32,12 +32,12 @@ export function readLease(object: unknown): Lease {
   return { object: object as Readonly<Record<string, unknown>>, record };
 }
 
-/** Clocks of two machines differ. */
+/** Assumed maximum difference between the clocks of two machines. */
 const skewMs = 60_000;
 
 /**
- * Whether a replica holds it and has renewed it recently, judged by the times that the clock of another machine has
- * written. For display, not for elections.
+ * Whether a replica holds the lease and has renewed it recently, judged by times from another machine's clock. For
+ * display, not for elections.
  * @param now milliseconds since 1970
  */
 export function seemsHeld({ holder, durationSeconds, renewTime }: LeaseRecord, now: number): boolean {
@@ -48,7 +48,7 @@ export function seemsHeld({ holder, durationSeconds, renewTime }: LeaseRecord, n
 const textOf = (value: unknown): string => (isText(value) ? value : '');
 const numberOf = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
 
-/** The `spec` of the object; without a holder if the lease is given up. */
+/** The object's `spec`; without a holder for a released lease. */
 function specOf(record: LeaseRecord): object {
   return {
     holderIdentity: record.holder,
@@ -59,7 +59,7 @@ function specOf(record: LeaseRecord): object {
   };
 }
 
-/** In the form that the API requires: exactly six digits of a second. */
+/** The format that the API requires, with exactly six fractional digits. */
 export function microTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }
@@ -69,13 +69,13 @@ export interface LeaseCall {
   readonly timeoutMs: number;
 }
 
-/** One Lease at the API server. A write succeeds only if nobody has written since the read. */
+/** One Lease on the API server. A write succeeds only if nobody has written since the read. */
 export interface LeaseStore {
-  /** Undefined where there is none. @throws KubeError */
+  /** Undefined if it does not exist. @throws KubeError */
   read(call: LeaseCall): Promise<Lease | undefined>;
-  /** @throws KubeError KUBE_CONFLICT where there is one by now */
+  /** @throws KubeError KUBE_CONFLICT if it exists by now */
   create(record: LeaseRecord, call: LeaseCall): Promise<Lease>;
-  /** @throws KubeError KUBE_CONFLICT where somebody else has written, KUBE_NOT_FOUND where it is gone */
+  /** @throws KubeError KUBE_CONFLICT if somebody else has written, KUBE_NOT_FOUND if it was deleted */
   update(lease: Lease, record: LeaseRecord, call: LeaseCall): Promise<Lease>;
 }
 
@@ -100,7 +100,7 @@ export function createLeaseStore(client: KubeClient, namespace: string, name: st
   };
 }
 
-/** Two clocks in milliseconds: a monotonic one, and the wall clock, which continues while the machine sleeps. */
+/** Clocks in milliseconds: a monotonic one, and the wall clock, which continues while the machine sleeps. */
 export interface ElectorClocks {
   monotonic(): number;
   wall(): number;
@@ -116,17 +116,17 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** The time for which a renewal lets this replica lead. It ends by itself, before another replica can begin. */
+/** The time for which a renewal lets this replica lead. It expires before another replica can begin. */
 export interface Term extends Leadership {
-  /** Milliseconds until the term of this replica ends; 0 or less when it is over. */
+  /** Milliseconds until this replica's term ends; 0 or less if it is over. */
   remainingMs(): number;
   now(): Moment;
-  /** @param sent when the renewal that succeeded was sent: the lease is not older than that */
+  /** @param sent when the successful renewal was sent, which is not later than the lease's own start */
   extend(sent: Moment): void;
   end(reason: string): void;
 }
 
-/** @param lengthMs how long a renewal holds */
+/** @param lengthMs duration of a term */
 export function createTerm(lengthMs: number, clocks: ElectorClocks, log: Logger): Term {
   const handlers = new Set<(leading: boolean) => void>();
   let last: Moment | undefined;
@@ -162,7 +162,7 @@ export function createTerm(lengthMs: number, clocks: ElectorClocks, log: Logger)
     },
     ...{ now, remainingMs, end },
     extend(sent) {
-      // a process that was paused sees here that its term is over before its timer fires
+      // a process that was paused notices the end of its term here before its timer fires
       if (leading && remainingMs() <= 0) end('the term was over before it was renewed');
       clearTimeout(timer);
       last = sent;
@@ -174,12 +174,14 @@ export function createTerm(lengthMs: number, clocks: ElectorClocks, log: Logger)
   };
 }
 
-/** A sleep of the machine stops the monotonic clock, and the wall clock may be set: the longer of both times counts. */
+/**
+ * The longer of both times counts: the monotonic clock stops while the machine sleeps, and the wall clock may be set.
+ */
 function elapsed(from: Moment, to: Moment): number {
   return Math.max(to.monotonic - from.monotonic, to.wall - from.wall);
 }
 
-/** A handler that throws must not prevent the others from being called. */
+/** A handler that throws must not keep the others from being called. */
 function tell(handle: (leading: boolean) => void, leading: boolean, log: Logger): void {
   try {
     handle(leading);
@@ -188,16 +190,15 @@ function tell(handle: (leading: boolean) => void, leading: boolean, log: Logger)
   }
 }
 
-/** Whether this replica leads. */
 export interface Leadership {
   readonly leading: boolean;
-  /** Called at each change, and at once if it leads already. @returns a function that removes the handler */
+  /** Called at each change, and immediately if already leading. @returns a function that removes the handler */
   onChange(handle: (leading: boolean) => void): () => void;
 }
 
 /**
  * A client that sends writes only while this replica leads. A process that was paused for longer than its lease first
- * handles responses and timers that were due meanwhile, and may learn of the end of its term only after some of them.
+ * handles responses and timers that became due, and may learn of the end of its term only after some of these.
  */
 export function leadersClient(client: KubeClient, leadership: Leadership): KubeClient {
   const leading = () => leadership.leading;

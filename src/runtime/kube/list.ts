@@ -8,15 +8,18 @@ import {
   parseJson,
 } from './client.ts';
 
-/** One object at a time is in memory as text and as a tree, never a page: its length costs only the API server. */
+/**
+ * Only one object at a time is in memory as text and tree, never a page, so the page length only matters to the API
+ * server.
+ */
 const pageSize = 500;
 /** Objects are at most 1.5 MiB in etcd; JSON escapes add to that. */
 const cutLimits = { mostOfElement: 8 * 1024 * 1024, mostOfRest: 1024 * 1024 };
 
 /**
- * Lists page by page; each object is passed to `onObject` before the next one is read.
+ * Lists page by page, passing each object to `onObject` before reading the next.
  * @returns the version from which a watch continues
- * @throws KubeError; objects passed before are valid
+ * @throws KubeError; objects passed until then are valid
  */
 export async function listAll<O extends KubeObject>(
   client: KubeClient,
@@ -56,7 +59,7 @@ async function readPage(
   return pageOf(what, parseJson(what, cutter.rest()), cutter.count);
 }
 
-/** @param count of items that were cut out; it must have no others */
+/** @param count number of items that were cut out; the list must not have others */
 function pageOf(what: string, rest: unknown, count: number): Page {
   const { resourceVersion, continue: next } = member(rest, 'metadata');
   const items = (rest as { items?: unknown } | null)?.items ?? [];
@@ -76,22 +79,22 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 export interface CutLimits {
-  /** Bytes of one element, and of all that is no element. */
+  /** Bytes of one element, and of everything outside elements. */
   readonly mostOfElement: number;
   readonly mostOfRest: number;
 }
 
 /**
- * Cuts the elements out of an array that is a member of a JSON object while the object is being read, so that neither
- * its text nor its tree is ever complete in memory. It only counts brackets; invalid JSON is detected when the elements
- * and the rest are parsed.
+ * Cuts the elements out of an array member of a JSON object while it is being read, so that neither the object's text
+ * nor its tree is ever complete in memory. It only counts brackets; invalid JSON is detected when the elements and the
+ * rest are parsed.
  */
 export class ArrayCutter {
-  /** Elements so far; the rest has a 0 for each of them. */
+  /** Elements so far; the rest contains a 0 for each. */
   count = 0;
   readonly #member: Buffer;
   readonly #limits: CutLimits;
-  /** Latin-1, so that characters may be cut anywhere. */
+  /** Latin-1, so that characters may be split anywhere. */
   #rest = '';
   #element: Buffer[] = [];
   #elementBytes = 0;
@@ -99,7 +102,7 @@ export class ArrayCutter {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Of a string that may name the member: bytes that are the same, -1 once one is not. */
+  /** In a string that may name the member: number of matching bytes, -1 after a mismatch. */
   #same = -1;
   #named = false;
 
@@ -108,7 +111,7 @@ export class ArrayCutter {
     this.#limits = limits;
   }
 
-  /** The texts of the elements that end within the chunk. @throws KubeError KUBE_PROTOCOL where one is too long */
+  /** Texts of the elements that end in the chunk. @throws KubeError KUBE_PROTOCOL for an element that is too long */
   *push(chunk: Buffer): Generator<string> {
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
@@ -134,13 +137,13 @@ export class ArrayCutter {
     else this.#keepRest(left);
   }
 
-  /** Everything but the elements, as text. */
+  /** Everything except the elements, as text. */
   rest(): string {
     const rest = Buffer.from(this.#rest, 'latin1');
     return Buffer.concat([rest, ...this.#element]).toString('utf8');
   }
 
-  /** Where the text ends, or the chunk. */
+  /** Offset of the end of the string or chunk. */
   #passText(chunk: Buffer, from: number): number {
     let at = from;
     for (; at < chunk.length; at++) {
@@ -159,7 +162,7 @@ export class ArrayCutter {
     this.#named = this.#same === this.#member.length;
   }
 
-  /** Whether the array begins with this byte. */
+  /** Whether this byte begins the array. */
   #passRest(byte: number): boolean {
     if (byte === quote) this.#beginText(this.#depth === 1);
     else if (byte === openBracket && this.#named && this.#depth === 1) {
@@ -167,7 +170,7 @@ export class ArrayCutter {
       this.#named = false;
       return true;
     } else this.#count(byte);
-    // between a name and its value there is nothing else
+    // only a colon and white space may separate a name from its value
     if (byte > 0x20 && byte !== colon) this.#named = false;
     return false;
   }
@@ -189,7 +192,7 @@ export class ArrayCutter {
     return false;
   }
 
-  /** Undefined where there is nothing but space, as in an empty array. */
+  /** Undefined if there is only white space, as in an empty array. */
   #takeElement(end: Buffer): string | undefined {
     refuseOver(this.#limits.mostOfElement, this.#elementBytes + end.length);
     const bytes = this.#element.length === 0 ? end : Buffer.concat([...this.#element, end]);
@@ -217,17 +220,17 @@ function refuseOver(most: number, size: number): void {
   if (size > most) throw new KubeError('KUBE_PROTOCOL', `A part of a list has over ${most} bytes`);
 }
 
-/** Which objects, and how much of each. */
+/** Selects objects, and how much of each. */
 export interface Selection {
-  /** Of the collection: `/api/v1/pods`. */
+  /** Path of the collection: `/api/v1/pods`. */
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Only the metadata of objects is requested, which spares the API server and us the rest. */
+  /** Requests only the objects' metadata, which saves the API server and us the rest. */
   readonly metadataOnly?: boolean;
 }
 
-/** The `Accept` header for it. */
+/** The `Accept` header for a selection. */
 export function acceptFor({ metadataOnly = false }: Selection, kind: 'list' | 'watch'): string {
   if (!metadataOnly) return 'application/json';
   return kind === 'list' ? metadataAs('PartialObjectMetadataList') : acceptMetadata;
@@ -237,5 +240,5 @@ function metadataAs(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1`;
 }
 
-/** The `Accept` header for a single object of which the metadata is enough. */
+/** The `Accept` header for a single object whose metadata suffice. */
 export const acceptMetadata = metadataAs('PartialObjectMetadata');

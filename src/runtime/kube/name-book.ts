@@ -15,14 +15,14 @@ export interface NameBookOptions {
 
 /** Addresses of names outside the cluster, kept while DNS rotates or fails. */
 export interface NameBook {
-  /** Sorted; empty if it never had one. Rejects only with the signal's reason. */
+  /** Sorted; empty if the name never had any. Rejects only with the signal's reason. */
   addressesOf(host: string, signal: AbortSignal, scope?: string): Promise<readonly string[]>;
-  /** Restores earlier addresses for this scope alone; newer ones stay. */
+  /** Restores earlier addresses, for this scope only; newer ones stay. */
   remember(host: string, addresses: readonly string[], scope?: string): void;
 }
 
 interface Entry {
-  /** By address: when the name last resolved to it, as far as is known. */
+  /** By address, when the name last resolved to it, as far as known. */
   readonly seen: BoundedMap<string, number>;
   askedAt: number;
 }
@@ -66,21 +66,21 @@ export function createNameBook(options: NameBookOptions): NameBook {
 
 const addressesIn = ({ seen }: Entry): string[] => [...seen].map(([address]) => address);
 
-/** What DNS says of a name now. */
+/** Current DNS answer for a name. */
 export interface NameAnswer {
   readonly addresses: readonly string[];
-  /** Not all name servers could be asked: there may be more addresses. */
+  /** Some name servers could not be asked, so there may be more addresses. */
   readonly failed: boolean;
 }
 
-/** All addresses of a name, IPv4 and IPv6; rejects only with the reason of the signal. */
+/** Resolves all addresses of a name, IPv4 and IPv6; rejects only with the signal's reason. */
 export type NameResolver = (host: string, signal: AbortSignal) => Promise<NameAnswer>;
 
 const notThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
  * Responds within about ten seconds, even if name servers do not.
- * @param servers `address:port`; default: those of this machine
+ * @param servers `address:port`; default: this machine's
  */
 export function systemResolver(servers?: readonly string[]): NameResolver {
   return async (host, signal) => {
@@ -106,7 +106,7 @@ export interface RecentOptions {
   readonly maxKeys: number;
 }
 
-/** Caches answers for a while; failures are not cached. */
+/** Caches answers for some time; failures are not cached. */
 export interface Recent<T> {
   get(key: string, load: () => Promise<T>): Promise<T>;
 }

@@ -32,13 +32,13 @@ import { type KubeObject, keyOf, type ObjectMeta } from './client.ts';
 
 export type PodObject = KubeObject & Pod;
 
-/** Of a template everything is optional. */
+/** Everything in a template is optional. */
 interface PodTemplate {
   readonly metadata?: PodMetadata;
   readonly spec?: PodSpec;
 }
 
-/** What is kept of a pod. */
+/** The parts of a pod that are kept. */
 export function projectPod(object: PodObject, intern: Intern): KnownPod {
   const { name, uid, namespace = '' } = object.metadata;
   const phase = object.status?.phase;
@@ -53,7 +53,7 @@ export function projectPod(object: PodObject, intern: Intern): KnownPod {
   return { key: keyOf(object), namespace, name, uid, pod };
 }
 
-/** What is kept of the pods that a workload makes. */
+/** The parts of a workload's pod template that are kept. */
 function projectTemplate({ metadata = {}, spec }: PodTemplate, intern: Intern): Pod {
   return {
     metadata: projectMetadata(metadata, intern),
@@ -61,7 +61,7 @@ function projectTemplate({ metadata = {}, spec }: PodTemplate, intern: Intern): 
   };
 }
 
-/** What marks a static pod, which cannot be protected. */
+/** Marks a static pod, which cannot be protected. */
 const mirror = 'kubernetes.io/config.mirror';
 
 function projectMetadata(metadata: PodMetadata, intern: Intern): PodMetadata {
@@ -94,7 +94,7 @@ function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
 const scored: ReadonlySet<string> = new Set(scoredVariables);
 const addresses: ReadonlySet<string> = new Set(addressVariables);
 
-/** Arguments may carry secrets: only their presence is kept, and of the command the program. */
+/** Arguments may contain secrets, so only their presence is kept, and of the command only the program. */
 function projectContainer(container: Container): Container {
   const { command, args, env, volumeMounts } = container;
   const isOurs = command?.[0] === wrapperProgram || container.name === proxyName;
@@ -107,7 +107,7 @@ function projectContainer(container: Container): Container {
   };
 }
 
-/** The `--` after the program is how a container that has none in its image is wrapped. */
+/** `--` after the program shows the form for a wrapped container whose image has no command. */
 function projectWord(word: string, index: number): string {
   return index === 0 || (index === 1 && word === '--') ? word : '';
 }
@@ -122,15 +122,15 @@ function projectVariable(
   return value !== undefined && isKept ? { name, value } : { name };
 }
 
-/** The API server adds a token volume with a random name to each pod: under one name, similar pods become equal. */
+/** The API server adds a token volume with a random name to each pod; a fixed name makes similar pods equal. */
 const tokenVolume = /^kube-api-access-[a-z0-9]{5}$/;
 
-/** Of `volumes` or `volumeMounts`. */
+/** An item of `volumes` or `volumeMounts`. */
 function projectMember<T extends { readonly name: string }>(member: T): T {
   return tokenVolume.test(member.name) ? { ...member, name: 'kube-api-access' } : member;
 }
 
-/** An object with those of the named members that are there. */
+/** Picks those of the named members that exist. */
 function pick<T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> {
   const picked: Partial<Pick<T, K>> = {};
   for (const name of names) if (value[name] !== undefined) picked[name] = value[name];
@@ -145,7 +145,7 @@ export interface WorkloadObject extends KubeObject {
   };
 }
 
-/** @param kind which objects of a list do not name */
+/** @param kind the kind, since objects in a list do not name theirs */
 export function projectWorkload(kind: string, object: WorkloadObject, intern: Intern): KnownWorkload {
   const { name, namespace = '', uid, ownerReferences } = object.metadata;
   const owner = controllerOf(ownerReferences);
@@ -192,20 +192,20 @@ function projectCustom<Spec, Status extends object>(object: CustomObject<Spec, S
   return { key: keyOf(object), namespace, name, uid, generation, spec: object.spec, status };
 }
 
-/** A network policy of the cluster, whoever made it. */
+/** A network policy in the cluster, whoever made it. */
 export interface KnownPolicy extends ObservedPolicy {
   readonly key: string;
   readonly namespace: string;
   readonly uid: string;
   readonly version: string;
-  /** The operator maintains it: it has its label, or was applied by it. */
+  /** The operator maintains the policy: it has the operator's label, or was applied by the operator. */
   readonly ours: boolean;
   /**
-   * Somebody else has written it too, for example with the output of `svc netpol`: it is not deleted with the last pod.
+   * Somebody else has written the policy too, for example from `svc netpol`, so it is not deleted with the last pod.
    */
   readonly shared: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Value of the annotation with the names that it stands for. */
+  /** Value of the annotation with the names that the policy stands for. */
   readonly hosts: string | undefined;
 }
 
@@ -225,12 +225,12 @@ export function projectPolicy(object: PolicyObject): KnownPolicy {
   };
 }
 
-/** Gives equal values the same object. */
+/** Returns the same object for equal values. */
 type Intern = <T extends object>(value: T) => T;
 
 /**
- * Pods of one workload are nearly equal, so they share their parts. Values must not be changed afterwards. Values that
- * are no longer referenced are dropped.
+ * Shares equal parts, because pods of one workload are nearly equal. Values must not be modified afterwards.
+ * Unreferenced values are dropped.
  */
 export function createIntern(): Intern {
   const known = new Map<string, WeakRef<object>>();

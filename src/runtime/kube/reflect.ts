@@ -80,11 +80,11 @@ export interface Followed {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly timing: ReflectTiming;
-  /** Resolves with the version from which a watch goes on. */
+  /** Resolves with the version from which a watch continues. */
   list(): Promise<string>;
-  /** Resolves when the watch has ended in time. */
+  /** Resolves if the watch ended at its regular time. */
   watch(version: string, onVersion: (version: string) => void): Promise<void>;
-  /** @param error undefined where the signal has ended it */
+  /** @param error undefined if the signal ended the watch */
   onLost(error?: unknown): void;
 }
 
@@ -129,7 +129,7 @@ async function watchLong(
     throw new KubeError('KUBE_UNAVAILABLE', `The watch of ${path} ended as soon as it had begun`);
 }
 
-/** The version stays valid if the API server is only unavailable, or refuses the credentials. */
+/** The version stays valid if the API server is only unavailable or refuses the credentials. */
 function mayPass(error: unknown): boolean {
   return hasCode(error, 'KUBE_UNAVAILABLE', 'KUBE_DENIED');
 }
@@ -144,11 +144,11 @@ async function pause(followed: Followed, error: unknown, backoff: Backoff): Prom
 }
 
 export interface ReflectTiming {
-  /** Minimum duration of a watch; each lasts up to twice as long, so that not all clients reconnect at once. */
+  /** Minimum duration of a watch; each lasts up to twice as long, so that clients do not all reconnect at once. */
   readonly watchMs: number;
-  /** How much later a watch must have ended, else its connection counts as cut. */
+  /** Time after its regular end at which a watch counts as disconnected. */
   readonly slackMs: number;
-  /** A watch that ends sooner is a failure. */
+  /** A watch that ends sooner counts as failed. */
   readonly stableMs: number;
   readonly initialBackoffMs: number;
   readonly maxBackoffMs: number;
@@ -166,24 +166,24 @@ export interface ReflectOptions<O extends KubeObject, T> extends Selection, Stor
   readonly client: KubeClient;
   /** Extracts the needed part of an object; the rest is discarded at once. */
   readonly project: (object: O) => T;
-  /** After each complete list, its objects handled. */
+  /** Called after each complete list, once its objects were handled. */
   readonly onListed?: () => void;
-  /** A watch was opened or has ended. */
+  /** Called when a watch was opened or has ended. */
   readonly onConnected?: (connected: boolean) => void;
-  /** A list or a watch has failed; it is tried again after a pause. */
+  /** Called when a list or watch has failed; it is retried after a pause. */
   readonly onFailed?: (error: unknown) => void;
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly timing?: Partial<ReflectTiming>;
 }
 
-/** A local copy that follows the API server. It is kept while the API server is down. */
+/** A local copy that follows the API server, and is kept while the API server is down. */
 export interface Reflector<T> {
   /** True after the first complete list. */
   readonly synced: boolean;
   readonly connected: boolean;
   readonly size: number;
-  /** @param key `namespace/name`, or the name where the kind has no namespaces */
+  /** @param key `namespace/name`, or the name for kinds without namespaces */
   get(key: string): T | undefined;
   values(): IterableIterator<T>;
   /** Resolves with the first complete list, or without one when the signal is aborted. */
@@ -198,14 +198,14 @@ interface StoreHandlers<T> {
   onDelete?(value: T): void;
 }
 
-/** The objects that are known, of each what `project` keeps of it. */
+/** The known objects, each as kept by `project`. */
 export interface ReflectedStore<O, T> {
   readonly size: number;
   get(key: string): T | undefined;
   values(): IterableIterator<T>;
   put(object: O): void;
   remove(object: O): void;
-  /** Begins a list: objects that it does not contain were deleted meanwhile. */
+  /** Begins a list; objects that are missing from it were deleted meanwhile. */
   beginList(): { put(object: O): void; end(): void };
 }
 
@@ -215,7 +215,7 @@ interface Entry<T> {
   readonly value: T;
 }
 
-/** A deleted object whose name was taken again counts as deleted and added, not as changed. */
+/** An object recreated under its name counts as deleted and added, not as changed. */
 export function createStore<O extends KubeObject, T>(
   project: (object: O) => T,
   handlers: StoreHandlers<T>,

@@ -8,19 +8,19 @@ export interface ServerVersion {
 }
 
 export interface FollowedVersion {
-  /** The last one reported; undefined before that. */
+  /** The latest known version; undefined before the first. */
   readonly current: ServerVersion | undefined;
-  /** Returns a function that tells whether it is that version or a later one; false while it is unknown. */
+  /** Returns a function that tells whether the server has at least this version; false while unknown. */
   atLeast(major: number, minor: number): () => boolean;
   /** Resolves with the first answer, or without one when the signal is aborted. */
   readonly known: Promise<void>;
-  /** Resolves when the signal was aborted; never rejects. */
+  /** Resolves after the signal was aborted; never rejects. */
   readonly closed: Promise<void>;
 }
 
 const defaultIntervalMs = 10 * 60_000;
 
-/** Version of the API server, read periodically: clusters are upgraded while we run. */
+/** The API server's version, read periodically, because clusters are upgraded while this process runs. */
 export function followServerVersion(
   client: KubeClient,
   log: Logger,
@@ -57,7 +57,7 @@ export function followServerVersion(
   };
 }
 
-/** Providers add to the minor version: `28+`. */
+/** Providers append to the minor version: `28+`. */
 export function readVersion(answer: unknown): ServerVersion | undefined {
   const { major, minor } = member({ answer }, 'answer');
   const [one, two] = [major, minor].map((part) => (isText(part) ? Number.parseInt(part, 10) : Number.NaN));

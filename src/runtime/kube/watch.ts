@@ -24,15 +24,15 @@ export interface WatchHandlers<O> {
 }
 
 export interface WatchLimits {
-  /** The API server is asked to end the watch after that. */
+  /** The API server is asked to end the watch after this time. */
   readonly timeoutMs: number;
-  /** How much later it must have ended: a connection that was cut silently never ends by itself. */
+  /** Time after that at which the watch is given up: a silently broken connection never ends by itself. */
   readonly slackMs: number;
 }
 
 /**
- * Watches from a version on, until the API server ends it in time.
- * @throws KubeError: KUBE_GONE when that version is too old; KUBE_UNAVAILABLE when the connection is lost or silent
+ * Watches from a version until the API server ends the watch at its regular time.
+ * @throws KubeError: KUBE_GONE if the version is too old; KUBE_UNAVAILABLE if the connection is lost or silent
  */
 export async function watch<O extends KubeObject>(
   client: KubeClient,
@@ -106,8 +106,8 @@ function failed(path: string, status: unknown): KubeError {
 const newline = 0x0a;
 
 /**
- * Lines of a stream without line ends; empty lines, and an unterminated last line, are left out.
- * @throws KubeError KUBE_PROTOCOL when a line has more than `maxBytes`
+ * Lines of a stream without line ends; empty lines and an unterminated last line are skipped.
+ * @throws KubeError KUBE_PROTOCOL for a line of more than `maxBytes`
  */
 export async function* readLines(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   let held: Buffer[] = [];

@@ -1,10 +1,10 @@
 import { type Backoff, createBackoff } from '../lifecycle/wait.ts';
 
-/** `done`; `again` after a growing pause, as after an error; or again after that many milliseconds. */
+/** `done`; `again` after a growing pause, as after an error; or again after this many milliseconds. */
 export type ReconcileOutcome = 'done' | 'again' | number;
 
 export interface WorkQueueTuning {
-  /** Keys that are worked on at the same time. */
+  /** Number of keys processed concurrently. */
   readonly workers: number;
   /** Maximum number of keys that wait or are being processed; more are rejected. */
   readonly maxKeys: number;
@@ -22,20 +22,20 @@ export const defaultQueueTuning: WorkQueueTuning = {
 export interface WorkQueueOptions {
   /** Never called concurrently for one key. An exception counts as `again`. */
   readonly work: (key: string) => Promise<ReconcileOutcome>;
-  /** Once aborted, no work is started; running work must watch the signal itself. */
+  /** Once aborted, no more work starts; running work must watch the signal itself. */
   readonly signal: AbortSignal;
   readonly tuning?: Partial<WorkQueueTuning> | undefined;
-  /** Called when a key is started, with the delay since it was due. */
+  /** Called when processing of a key starts, with its delay since the key was due. */
   readonly onBegin?: (key: string, waitedMs: number) => void;
 }
 
-/** Keys to be processed; a waiting key is not added a second time. */
+/** Keys to process; a waiting key is not added twice. */
 export interface WorkQueue {
   /** Schedules a key in `delayMs` (default: now), or earlier if it already was. @returns false if the queue is full */
   add(key: string, delayMs?: number): boolean;
-  /** Resolves when there is room, or the signal is aborted; never rejects. */
+  /** Resolves when there is room or the signal is aborted; never rejects. */
   whenRoom(): Promise<void>;
-  /** Keys that wait or are worked on. */
+  /** Number of keys that wait or are being processed. */
   readonly size: number;
   /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
@@ -44,7 +44,7 @@ export interface WorkQueue {
 interface Item {
   readonly key: string;
   state: 'waiting' | 'ready' | 'running';
-  /** When it is or was due; while it runs: when it is due again, if it was added meanwhile. */
+  /** When the key is or was due; while it is processed, when it is due again if it was added meanwhile. */
   due: number;
   timer: NodeJS.Timeout | undefined;
   /** Undefined after a success. */
@@ -140,7 +140,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
 }
 
-/** Milliseconds until the next round. */
+/** Milliseconds until the key is processed again. */
 function pauseAfter(item: Item, outcome: ReconcileOutcome, tuning: WorkQueueTuning): number {
   const { initialBackoffMs: initialMs, maxBackoffMs: maxMs } = tuning;
   if (outcome === 'again') {

@@ -10,8 +10,8 @@ export async function sleep(milliseconds: number, signal?: AbortSignal): Promise
 }
 
 /**
- * Waits for the promise until `deadline` (of `performance.now()`), then rejects with what `late` makes,
- * or with the signal's reason as soon as it is aborted. What the promise does later is ignored.
+ * Waits for the promise until `deadline` (of `performance.now()`), then rejects with the result of `late`, or with the
+ * signal's reason as soon as it is aborted. A later outcome of the promise is ignored.
  */
 export async function within<T>(
   promise: Promise<T>,
@@ -33,7 +33,7 @@ export async function within<T>(
 }
 
 /**
- * The result of the promise; rejects with the signal's reason as soon as it is aborted. What the promise does later is
+ * Waits for the promise; rejects with the signal's reason as soon as it is aborted. A later outcome of the promise is
  * ignored.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -45,7 +45,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   });
 }
 
-/** Resolves when the signal is aborted, at once where it is already. */
+/** Resolves when the signal is aborted, at once if it already is. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -53,7 +53,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Calls `work` for each item, at most `limit` at a time; results in order. The first failure ends it. */
+/** Calls `work` for each item, at most `limit` at a time; results in order. The first failure ends the calls. */
 export async function concurrently<T, R>(
   items: readonly T[],
   limit: number,
@@ -76,7 +76,7 @@ export async function concurrently<T, R>(
 }
 
 export interface PeriodicOptions {
-  /** One pass. @returns milliseconds until the next one; what it throws ends the loop and rejects `closed` */
+  /** One pass. @returns milliseconds until the next; an error ends the loop and rejects `closed` */
   readonly pass: () => Promise<number>;
   /** Ends the loop after the current pass. */
   readonly signal: AbortSignal;
@@ -86,11 +86,11 @@ export interface PeriodicOptions {
   readonly shortestPauseMs?: number;
 }
 
-/** Periodic work, one pass after the other. */
+/** Periodic work, one pass after another. */
 export interface Periodic {
-  /** The next pass begins as soon as the current one has ended. */
+  /** Starts the next pass as soon as the current one has ended. */
   wake(): void;
-  /** Resolves when the signal was aborted and the last pass has ended. */
+  /** Resolves once the signal was aborted and the last pass has ended. */
   readonly closed: Promise<void>;
 }
 
@@ -112,19 +112,19 @@ export function startPeriodic({ pass, signal, firstMs = 0, shortestPauseMs = 0 }
 }
 
 export interface RetryOptions extends BackoffOptions {
-  /** False for what a further attempt cannot fix. */
+  /** False for errors that another attempt cannot fix. */
   readonly isRetryable: (error: unknown) => boolean;
-  /** Attempts in all, the first included. */
+  /** Total number of attempts, including the first. */
   readonly maxAttempts?: number;
-  /** No attempt begins later than this after the first one. */
+  /** Milliseconds after the first attempt beyond which no further one begins. */
   readonly maxElapsedMs?: number;
   readonly signal?: AbortSignal;
   readonly onRetry?: (error: unknown, delayMs: number, attempt: number) => void;
 }
 
 /**
- * Calls `attempt` until it succeeds, with growing, jittered delays.
- * Rejects with the last error when the bounds are reached, and with the signal's reason when aborted.
+ * Calls `attempt` until it succeeds, with growing, jittered delays. Rejects with the last error when the limits are
+ * reached, and with the signal's reason when aborted.
  */
 export async function retry<T>(attempt: (count: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const backoff = createBackoff(options);
@@ -155,9 +155,9 @@ function mayGoOn(
 }
 
 interface BackoffOptions {
-  /** Maximum of the first delay, in milliseconds; each further one at most doubles. */
+  /** Maximum of the first delay in milliseconds; each further one at most doubles. */
   readonly initialMs: number;
-  /** Maximum delay. */
+  /** Maximum delay in milliseconds. */
   readonly maxMs: number;
 }
 
@@ -165,7 +165,7 @@ interface BackoffOptions {
 export interface Backoff {
   /** The next delay in milliseconds: between half of the current maximum and all of it. */
   next(): number;
-  /** Starts again with the first delay, after a success. */
+  /** Restarts with the first delay, after a success. */
   reset(): void;
 }
 
@@ -185,9 +185,9 @@ export function createBackoff({ initialMs, maxMs }: BackoffOptions): Backoff {
 
 export interface RepeatedOptions extends Omit<PeriodicOptions, 'pass'> {
   readonly work: () => Promise<void>;
-  /** Milliseconds until the next pass after one that succeeded. */
+  /** Milliseconds until the next pass after a success. */
   readonly delayMs: () => number;
-  /** Milliseconds until the next pass after one that failed. */
+  /** Milliseconds until the next pass after a failure. */
   readonly backoff: Backoff;
   /** Not called for a pass that failed because the signal was aborted. */
   readonly onFailure: (error: unknown, retryMs: number) => void;
