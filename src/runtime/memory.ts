@@ -2,11 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 
 /** Memory that is zeroed on release. */
 export interface ByteBlock {
-  /** Bytes, at least as many as were asked for. */
+  /** Bytes, at least as many as requested. */
   readonly length: number;
-  /** In place. @throws TypeError after `release` */
+  /** The memory itself. @throws TypeError after `release` */
   readonly bytes: Buffer;
-  /** Zeroes it. Repeated calls have no effect. */
+  /** Zeroes the memory. Repeated calls have no effect. */
   release(): void;
 }
 
@@ -19,7 +19,7 @@ const largestKept = 64 * 1024;
 const mostKept = 32;
 
 /**
- * Reused blocks outside V8's heap, for buffers that hold keys during a call. Unlike secret memory they cost no system
+ * Reusable blocks outside V8's heap, for buffers that hold keys during a call. Unlike secret memory they take no system
  * call, and may be swapped out.
  */
 export function createWipedMemory(): ByteMemory {
@@ -39,8 +39,8 @@ export function createWipedMemory(): ByteMemory {
 }
 
 /**
- * Zeroed memory that is never moved: small arrays (up to 64 bytes) lie in V8's heap, whose collector leaves copies
- * behind.
+ * Zeroed memory that never moves: small arrays (up to 64 bytes) live on V8's heap, where garbage collection leaves
+ * copies behind.
  */
 export const ownBuffer = (length: number): Buffer => Buffer.from(new ArrayBuffer(length));
 
@@ -69,10 +69,10 @@ class WipedBlock implements ByteBlock {
 }
 
 /**
- * Frees the memory of a buffer at once instead of leaving it to the garbage collector: V8 counts a buffer of 64 KiB as
- * a few bytes of its heap and lets hundreds of megabytes of dead ones accumulate. Call it only once nobody reads from
- * the buffer any more, including the operating system, which does so until the callback of a write. A part of a larger
- * block is left alone.
+ * Frees the memory of a buffer at once instead of leaving it to garbage collection: V8 accounts for a 64 KiB buffer
+ * with only a few bytes of heap, and lets hundreds of megabytes of dead buffers accumulate. Call it only when nobody
+ * reads from the buffer any more, not even the operating system, which may until the callback of a write. Does nothing
+ * for a part of a larger block.
  */
 export function release(buffer: Buffer): void {
   const { buffer: block } = buffer;
@@ -81,17 +81,14 @@ export function release(buffer: Buffer): void {
 }
 
 /**
- * Makes malloc keep freed blocks of up to 4 MiB, for a process that allocates large buffers all the time: by default,
- * glibc maps each of more than 128 KiB anew, page by page. It adapts to the largest block that was freed.
+ * Makes malloc keep freed blocks of up to 4 MiB, for a process that constantly allocates large buffers: by default,
+ * glibc maps every block of more than 128 KiB anew, page by page. glibc adapts to the largest freed block.
  */
 export function keepFreedBlocks(): void {
   new ArrayBuffer(4 * 1024 * 1024).transfer(0);
 }
 
-/**
- * Whether this process has more resident bytes; true if that cannot be read, for example without a free file
- * descriptor.
- */
+/** Whether this process has more resident bytes; true if they cannot be read, for example without a free descriptor. */
 export function isLargerThan(bytes: number, resident = process.memoryUsage.rss): boolean {
   try {
     return resident() > bytes;
@@ -101,8 +98,8 @@ export function isLargerThan(bytes: number, resident = process.memoryUsage.rss):
 }
 
 /**
- * A full collection, at most once in `everyMs`. For a process that is idle between short pieces of work: by itself V8
- * would let dead buffers, whose bytes lie outside its heap, accumulate for hours.
+ * Runs a full collection, at most once in `everyMs`. For a process that is idle between short pieces of work: V8 alone
+ * would let dead buffers outside its heap accumulate for hours.
  */
 export function createCollector(everyMs: number): () => void {
   let collect: (() => void) | undefined;
@@ -117,8 +114,8 @@ export function createCollector(everyMs: number): () => void {
 }
 
 /**
- * V8's own function for it. The `gc` of `--expose-gc` also returns pages to the kernel, which ends a process with
- * locked memory (Node 24).
+ * V8's own function for collection. The `gc` of `--expose-gc` also returns pages to the kernel, which ends a process
+ * with locked memory (Node 24).
  */
 function exposed(): () => void {
   setFlagsFromString('--allow-natives-syntax');
@@ -131,9 +128,9 @@ function exposed(): () => void {
 
 /**
  * Makes V8 collect instead of growing, for a process in a small container: the young generation keeps its initial size,
- * and the old one grows little between two collections. Costs about a tenth of the CPU time of small requests; saves
- * 130 MB of resident memory under load. Call it early, because the heap seldom returns memory. Not for a process with
- * locked memory: returning pages fails there, which V8 treats as fatal.
+ * and the old one grows little between collections. Costs about a tenth of the CPU time of small requests; saves 130 MB
+ * of resident memory under load. Call it early, because the heap rarely returns memory. Not for a process with locked
+ * memory, where returning pages fails, which V8 treats as fatal.
  */
 export function keepHeapSmall(): void {
   keepYoungGenerationSmall();
@@ -141,10 +138,10 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * The same for a process that serves many small requests: a fifth less processor time for the same memory. The old
- * generation may grow by 30 % between two collections, and V8 compiles in one step instead of two, because its Maglev
- * compiler takes up to 20 MiB for a moment. The young generation is collected by one thread: waking helpers for so
- * little costs more than they save, and on busy processors every request waits for the last of them.
+ * `keepHeapSmall` for a process that serves many small requests: a fifth less processor time for the same memory. The
+ * old generation may grow by 30 % between collections, and V8 compiles in one step instead of two, because its Maglev
+ * compiler temporarily takes up to 20 MiB. A single thread collects the young generation: waking helpers costs more
+ * than they save, and on busy processors every request would wait for the last of them.
  */
 export function keepHeapSmallUnderLoad(): void {
   keepYoungGenerationSmall();
@@ -152,29 +149,31 @@ export function keepHeapSmallUnderLoad(): void {
     setFlagsFromString(flag);
 }
 
-/** The part of it that is safe for a process with locked memory. */
+/** The part of `keepHeapSmall` that is safe with locked memory. */
 export function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /**
- * Turns off compilation to machine code, for a process that has done its work and waits: compiler threads leave 1 to 2
- * MB in arenas of their own. Call it after everything has been loaded, because changed flags make V8 reject the code
- * cache of Node's own modules, which costs 20 ms.
+ * Turns off compilation to machine code, for a process that has done its work and waits: compiler threads keep 1 to 2
+ * MB in their own arenas. Call it after everything has been loaded, because changed flags make V8 reject the code cache
+ * of Node's own modules, which costs 20 ms.
  */
 export function endJustInTimeCompilation(): void {
   for (const flag of ['--no-opt', '--no-maglev', '--no-sparkplug']) setFlagsFromString(flag);
 }
 
 const levels = 8;
-/** Undeclared arguments are pushed onto the stack too: the first one says how many levels are left, 8 KiB follow. */
+/**
+ * Undeclared arguments are also pushed onto the stack: the first is the number of remaining levels, followed by 8 KiB.
+ */
 const levelArguments = new Array<number>(1025).fill(0);
 
 let due = false;
 
 /**
- * Overwrites 64 KiB of the stack, where native functions leave their data: node:tls decrypts into an array of 16 KiB
- * there. Deferred, because callbacks of a socket run inside those functions.
+ * Overwrites 64 KiB of the stack, where native functions leave data: node:tls decrypts into a 16 KiB array there.
+ * Deferred, because socket callbacks run inside those functions.
  */
 export function overwriteStackSoon(): void {
   if (due) return;

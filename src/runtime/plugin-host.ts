@@ -27,7 +27,7 @@ interface PluginPackage {
 }
 
 /**
- * Refuses a plugin made for another version of this API; its package.json names the version: `"svc": {"api": 1}`.
+ * Refuses a plugin made for another level of this API, which its package.json names: `"svc": {"api": 1}`.
  * @throws SvcError PLUGIN_INCOMPATIBLE
  */
 export function checkPlugin(packageFile: string): void {
@@ -37,7 +37,7 @@ export function checkPlugin(packageFile: string): void {
   throw Number.isInteger(svc?.api) ? made(plugin, Number(svc?.api)) : undeclared(plugin);
 }
 
-/** One without a name only says of what kind the modules below it are, as packages of both kinds have it. */
+/** A package.json without a name only declares the module type of a subfolder, in packages with both types. */
 function packageOf(file: string): PluginPackage {
   const found = JSON.parse(readFileSync(file, 'utf8')) as PluginPackage;
   if (found.name !== undefined) return found;
@@ -67,15 +67,15 @@ function incompatible(message: string, nextStep: string): SvcError {
   return new SvcError('PLUGIN_INCOMPATIBLE', message, { nextStep, exitStatus: exitStatus.config });
 }
 
-/** What oclif warns of, or Node. */
+/** A warning of oclif or Node. */
 interface PluginWarning extends Error {
-  /** Lines such as `plugin: name`, where a command of a plugin could not be loaded. */
+  /** Lines such as `plugin: name`, if a plugin's command could not be loaded. */
   readonly detail?: string;
 }
 
 type Paint = (style: Style, text: string) => string;
 
-/** Reports which part of which plugin could not be loaded; other warnings are passed on. */
+/** Reports which part of which plugin could not be loaded; passes other warnings on. */
 export function explainPluginWarnings(screen: Pick<NodeJS.WriteStream, 'write'>, paint: Paint): void {
   const others = process.listeners('warning');
   process.removeAllListeners('warning');
@@ -86,7 +86,7 @@ export function explainPluginWarnings(screen: Pick<NodeJS.WriteStream, 'write'>,
   });
 }
 
-/** The warning for people; undefined if it is not about a plugin. */
+/** The warning for people; undefined if it does not concern a plugin. */
 function describePluginWarning({ detail = '' }: PluginWarning): string | undefined {
   const fact = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(detail)?.[1];
   const plugin = fact('plugin');
@@ -103,13 +103,13 @@ interface LoadedPlugin {
   readonly type: string;
 }
 
-/** A plugin as errors name it: name and version; undefined for what is svc's own. */
+/** A plugin's name and version for errors; undefined for svc's own commands. */
 export function pluginLabel(plugin: LoadedPlugin | undefined): string | undefined {
   return plugin && /^(user|link)$/.test(plugin.type) ? `${plugin.name} ${plugin.version}` : undefined;
 }
 
 /**
- * The level of what `svc/plugin` offers. It is raised when something is removed or changes its meaning, so that a
- * plugin made for another level is refused; additions leave it unchanged.
+ * Level of the API in `svc/plugin`. It is raised when something is removed or changes its meaning, so that plugins made
+ * for another level are refused; additions leave it unchanged.
  */
 export const apiLevel = 1;

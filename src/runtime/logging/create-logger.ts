@@ -5,7 +5,7 @@ import { painter, type Style } from '../cli/terminal.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { redactFields, type SecretRegistry, secrets } from './secrets.ts';
 
-/** A logger that writes each line at once; every line passes the redaction of registered secrets. */
+/** A logger that writes each line at once, after redacting registered secrets. */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
   const { default: pino } = await import('pino');
   const registry = options.secrets ?? secrets;
@@ -38,7 +38,7 @@ function behindOurInterface(target: Pino): Logger {
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** The logger of `createLogger`, line for line, without pino: for processes that must start fast. */
+/** Writes the same lines as `createLogger` without pino, for processes that must start fast. */
 export function createLeanLogger(options: LoggerOptions): Logger {
   const registry = options.secrets ?? secrets;
   const sink = formatted(options.sink ?? descriptorSink(2), options.format ?? 'json');
@@ -64,7 +64,7 @@ function loggerWith(bound: string, least: number, sink: Sink): Logger {
   };
 }
 
-/** `,"name":value` for each field that is not undefined. */
+/** `,"name":value` for each defined field. */
 function membersOf(fields: LogFields): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
@@ -76,18 +76,18 @@ export type LogFormat = 'json' | 'text';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface LoggerOptions {
-  /** Value of the field `component` on every line. */
+  /** Value of the field `component` in every line. */
   readonly component: string;
   readonly level?: LogLevel;
   readonly format?: LogFormat;
-  /** Standard error unless given. */
+  /** Default: standard error. */
   readonly sink?: Sink;
   readonly secrets?: SecretRegistry;
 }
 
 /**
- * Takes JSON lines and hands them to the sink in that format. Asks the descriptor and not `process.stderr`,
- * which would make a pipe non-blocking for whatever program shares it.
+ * Passes JSON lines to the sink in the given format. Checks the descriptor instead of `process.stderr`, which would
+ * make a pipe non-blocking for every program that shares it.
  */
 export function formatted(sink: Sink, format: LogFormat): Sink {
   if (format === 'json') return sink;
@@ -104,7 +104,7 @@ const levelStyle: Readonly<Record<string, Style>> = {
   error: 'red',
 };
 
-/** One line for people from one JSON line: `12:00:01.123 info  proxy listening address=127.0.0.1:8190`. */
+/** Formats a JSON line for people: `12:00:01.123 info  proxy listening address=127.0.0.1:8190`. */
 function textLine(json: string, paint: PaintLog): string {
   const { level, time, component, event, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const name = String(level);
@@ -118,7 +118,7 @@ function textLine(json: string, paint: PaintLog): string {
   return `${[...head, ...rest].join(' ').replaceAll(' \n', '\n')}\n`;
 }
 
-/** Lists of texts, such as configuration errors, get one line per item. */
+/** Lists of texts, such as configuration errors, get one line for each item. */
 function field(name: string, value: unknown, paint: PaintLog): string[] {
   if (Array.isArray(value))
     return value.map((item) => `\n    ${paint('dim', `${name}:`)} ${printable(String(item))}`);
@@ -129,12 +129,12 @@ function quoted(value: string): string {
   return /^[^\s"=\p{C}]+$/u.test(value) ? value : printable(JSON.stringify(value));
 }
 
-/** Control characters could drive the terminal. */
+/** Control characters could control the terminal. */
 function printable(value: string): string {
   return value.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Takes whole lines. */
+/** Receives whole lines. */
 export interface Sink {
   write(line: string): void;
 }
@@ -146,16 +146,16 @@ const lineEnd = Buffer.from('\n');
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 export interface DescriptorSinkOptions {
-  /** Waits for a moment. */
+  /** Blocks briefly. */
   readonly pause?: () => void;
-  /** Whether a write of a page would not block, for a descriptor that must stay blocking. */
+  /** Whether writing a page would not block, for a descriptor that must stay blocking. */
   readonly ready?: (descriptor: number) => boolean;
 }
 
 /**
- * Writes lines to a file descriptor synchronously, so that the last lines before a crash are not lost. Logging never
- * stops the service: a closed reader, or a pipe that stays full for a second, only loses lines; it waits for the first
- * such line only.
+ * Writes lines to a descriptor synchronously, so that the last lines before a crash are not lost. Logging never stops
+ * the service: a closed reader, or a pipe that stays full for a second, only loses lines, and only the first lost line
+ * waits.
  */
 export function descriptorSink(descriptor: number, options: DescriptorSinkOptions = {}): Sink {
   const { pause = blockShortly, ready } = options;

@@ -5,8 +5,8 @@ export type LogFields = Readonly<
 >;
 
 /**
- * Structured log, one JSON line an event on standard error. `event` is a stable
- * dotted name, fields are names and numbers, never secret values.
+ * Structured log on standard error, one JSON line for each event. `event` is a stable dotted name; fields are names and
+ * numbers, never secret values.
  */
 export interface Logger {
   debug(event: string, fields?: LogFields): void;
@@ -16,7 +16,7 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
-/** An error as log fields: messages and codes along the chain of causes, never the objects themselves. */
+/** An error as log fields: messages and codes along the chain of causes, never the error objects. */
 export interface ErrorFields {
   readonly error: string;
   readonly code: string | undefined;
@@ -27,7 +27,7 @@ export interface ErrorFields {
 const deepest = 5;
 const longestMessage = 500;
 
-/** Objects that libraries throw carry requests, headers and bodies; only their texts are taken. */
+/** Errors of libraries may contain requests, headers and bodies, so only their texts are used. */
 export function describeError(error: unknown): ErrorFields {
   const causes = causesOf(error, deepest).map(oneLine);
   return {
@@ -37,7 +37,7 @@ export function describeError(error: unknown): ErrorFields {
   };
 }
 
-/** The stack without the message: for defects of svc. */
+/** The stack without the message, for defects of svc. */
 export function stackOf(error: unknown): readonly string[] | undefined {
   if (!(error instanceof Error) || error.stack === undefined) return undefined;
   const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
@@ -67,7 +67,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Logs why a component ended and returns the exit status for it: an SvcError's own, 70 for a defect of svc. */
+/** Logs why a component ended, and returns its exit status: an SvcError's own, 70 for a defect of svc. */
 export function reportFailure(log: Logger, event: string, error: unknown): number {
   if (error instanceof SvcError) {
     const details = error.details.length === 0 ? undefined : error.details;

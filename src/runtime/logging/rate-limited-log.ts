@@ -1,21 +1,21 @@
 import type { LogFields, Logger } from './logger.ts';
 
-/** A rate: `burst` lines at once, and one per `everyMs` milliseconds on average. */
+/** A rate: `burst` lines at once, and on average one every `everyMs` milliseconds. */
 export interface LineRate {
   readonly burst: number;
   readonly everyMs: number;
 }
 
-/** For lines that others can cause at will: those above the limit are counted, and the next line shows the count. */
+/** For lines that others can cause at will: lines above the limit are counted, and the next line shows the count. */
 export class RateLimitedLog {
   readonly #log: Logger;
   readonly #rate: LineRate;
   readonly #now: () => number;
-  /** When the whole burst is available again. */
+  /** Time at which the whole burst is available again. */
   #fullAt = Number.NEGATIVE_INFINITY;
   #leftOut = 0;
 
-  /** @param now in milliseconds, monotonic */
+  /** @param now monotonic milliseconds */
   constructor(log: Logger, rate: LineRate, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#rate = rate;
@@ -26,7 +26,7 @@ export class RateLimitedLog {
     this.#write('info', event, fields, this.#now());
   }
 
-  /** @param at the time now, in milliseconds, where the caller has it from elsewhere */
+  /** @param at current time in milliseconds, if the caller already has it */
   warn(event: string, fields: FieldsOfLine, at = this.#now()): void {
     this.#write('warn', event, fields, at);
   }
@@ -44,5 +44,5 @@ export class RateLimitedLog {
   }
 }
 
-/** Called only for a line that is written. `leftOut`: how many were suppressed since the last one. */
+/** Called only for lines that are written. `leftOut`: number of lines suppressed since the last one. */
 type FieldsOfLine = (leftOut: number) => LogFields & { readonly error?: string };

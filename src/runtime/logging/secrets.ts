@@ -1,10 +1,10 @@
 import type { LogFields } from './logger.ts';
 
-/** Values that must not leave the process in any log line. */
+/** Values that must not appear in any log line. */
 export interface SecretRegistry {
   /** @returns a function that removes the value again, for a token that was replaced */
   register(value: string): () => void;
-  /** The text with every form of every registered value replaced. */
+  /** Replaces every form of every registered value. */
   redact(text: string): string;
 }
 
@@ -31,12 +31,12 @@ export function createSecretRegistry(): SecretRegistry {
 /** Shorter values would redact ordinary words; real tokens and keys are longer. */
 export const shortestSecret = 8;
 
-/** The registry of this process: code that obtains a token or key registers it, and every logger redacts it. */
+/** The process-wide registry: code that obtains a token or key registers it, and every logger redacts it. */
 export const secrets: SecretRegistry = createSecretRegistry();
 
 /**
- * The ways in which a secret text can appear in a log line: as it is, escaped
- * for JSON, URL-encoded, in hexadecimal and in base64 at any offset. Longest first.
+ * Forms in which a secret can appear in a log line: unchanged, JSON-escaped, URL-encoded, in hexadecimal, and in base64
+ * at any offset. Longest first.
  */
 function secretForms(secret: string): readonly string[] {
   if (secret.length < shortestSecret) return [];
@@ -56,7 +56,7 @@ function secretForms(secret: string): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
-/** The base64 characters that depend on these bytes alone if `offset` other bytes precede them. */
+/** The base64 characters that depend only on these bytes if `offset` other bytes precede them. */
 function base64At(bytes: Buffer, offset: number): string[] {
   const skipped = [0, 2, 3][offset] ?? 0;
   const whole = Math.floor(((bytes.length + offset) * 8) / 6);
@@ -70,7 +70,7 @@ function lowerEscapes(encoded: string): string {
 
 const secretName = /(token|secret|password|passphrase|authorization|credentials?|cookie)$/i;
 
-/** The fields with the texts under names such as `token` or `clientSecret` masked. */
+/** Masks the texts of fields with names such as `token` or `clientSecret`. */
 export function redactFields(fields: LogFields): LogFields {
   const names = Object.keys(fields);
   if (!names.some((name) => secretName.test(name))) return fields;

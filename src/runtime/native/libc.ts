@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 
-/** A number goes as a C int, a bigint as a 64-bit integer or pointer. */
+/** Numbers are passed as C ints, bigints as 64-bit integers or pointers. */
 export type Argument = number | bigint;
 
 const int = 1;
 const pointer = 11;
 const long = 16;
 
-/** Calls a C function that returns an int; what it returns is passed on, -1 included. */
+/** Calls a C function that returns an int, and returns it, including -1. */
 export function callInt(name: string, ...args: readonly Argument[]): number {
   return invoke(name, int, args, false) as number;
 }
@@ -29,7 +29,7 @@ export function tryInt(name: string, ...args: readonly Argument[]): number {
 }
 
 /**
- * The same for a function that returns a 64-bit integer, such as `syscall`, `mmap` or `getenv`.
+ * Calls a C function that returns a 64-bit integer, such as `syscall`, `mmap` or `getenv`.
  * @throws NativeError with the errno
  */
 export function tryLong(name: string, ...args: readonly Argument[]): bigint {
@@ -39,15 +39,18 @@ export function tryLong(name: string, ...args: readonly Argument[]): bigint {
 }
 
 /**
- * The memory at an address, in place. The caller keeps it mapped for as long as the buffer is used:
- * touching it later ends the process.
+ * The memory at an address, in place. The caller keeps it mapped while the buffer is used; touching it later ends the
+ * process.
  */
 export function memoryAt(address: bigint, length: number): Buffer {
   const external = invoke('memmove', pointer, [address, address, 0n], false) as External;
   return addon().createExternalBuffer(external, length);
 }
 
-/** @param retType ffi-rs's number of the type, and `library` the name by which it was opened */
+/**
+ * @param retType type number in ffi-rs
+ * @param library name under which the library was opened
+ */
 function invoke(
   name: string,
   retType: number,
@@ -87,8 +90,8 @@ export interface Addon {
 let loaded: Addon | undefined;
 
 /**
- * ffi-rs's compiled module, loaded at the first call. Its index.js is passed over: it costs 6 ms, the module 1 ms.
- * @throws SvcError NATIVE_UNSUPPORTED (exit 71) on a platform that it is not built for
+ * ffi-rs's compiled module, loaded on the first call. Its index.js is bypassed, because it takes 6 ms, the module 1 ms.
+ * @throws SvcError NATIVE_UNSUPPORTED (exit 71) on a platform without a build
  */
 function addon(): Addon {
   loaded ??= load();
@@ -114,7 +117,10 @@ function load(): Addon {
   });
 }
 
-/** Beside the bundle in the self-contained folder, else in the packages; the one of the other C library fails to load. */
+/**
+ * Beside the bundle in the self-contained folder, else in the packages; the module for the other C library fails to
+ * load.
+ */
 function* candidates(): Generator<string> {
   if (process.platform !== 'linux') return;
   const here = import.meta.url;
@@ -134,13 +140,13 @@ function resolved(ours: NodeJS.Require, request: string): string | undefined {
     try {
       return from().resolve(request);
     } catch {
-      // the next place
+      // try the next place
     }
   }
   return undefined;
 }
 
-/** A C call that failed. `errno` is positive, `errnoName` such as `EPERM`. */
+/** A failed C call. `errno` is positive; `errnoName` is a name such as `EPERM`. */
 export class NativeError extends SvcError {
   readonly call: string;
   readonly errno: number;
@@ -158,29 +164,29 @@ export class NativeError extends SvcError {
   }
 }
 
-/** For the numbers that libuv does not know, such as ECHILD. */
+/** Falls back to the number for errors that libuv does not know, such as ECHILD. */
 function errnoName(errno: number): string {
   const known = Object.entries(constants.errno).find(([, number]) => number === errno);
   return known?.[0] ?? `errno ${errno}`;
 }
 
-/** What a C function returned, and the errno that it left behind. */
+/** The result of a C function, and the errno that it set. */
 export interface Returned<T> {
   value: T;
   errnoCode: number;
 }
 
-/** A shared library other than the C library. Functions are called in this thread, one after the other. */
+/** A shared library other than the C library. Functions are called in this thread, one after another. */
 export interface Library {
-  /** Calls a function that returns an int or less; what it returns is passed on. */
+  /** Calls a function that returns an int or a smaller type. */
   int(name: string, ...args: readonly Argument[]): number;
   /** Calls a function that returns a pointer or another 64-bit integer. */
   pointer(name: string, ...args: readonly Argument[]): Returned<bigint>;
 }
 
 /**
- * Opens a library for as long as the process lives.
- * @param path a file, or a name that the dynamic linker looks for, such as `libbpf.so.1`
+ * Opens a library for the lifetime of the process.
+ * @param path a file, or a name that the dynamic linker searches for, such as `libbpf.so.1`
  * @throws Error with the dynamic linker's reason
  */
 export function openLibrary(path: string): Library {

@@ -7,29 +7,29 @@ import { withScratch, withString } from './memory.ts';
 export interface Listener {
   /** Close-on-exec; the caller closes it. */
   readonly descriptor: number;
-  /** With the port that was got. */
+  /** With the actual port. */
   readonly address: ListenAddress;
 }
 
 const families = { 4: 2, 6: 10 } as const;
-/** Of `struct sockaddr_in` and `struct sockaddr_in6`. */
+/** Sizes of `struct sockaddr_in` and `struct sockaddr_in6`. */
 const lengths = { 4: 16, 6: 28 } as const;
 const addressAt = { 4: 4, 6: 8 } as const;
 const portAt = 2;
-/** An int behind the larger one. */
+/** Offset of an int after the larger struct. */
 const numberAt = 28;
 const streamCloseOnExecNonBlocking = 1 | 0o2000000 | 0o4000;
 const socketLevel = 1;
 const reuseAddress = 2;
-/** Node's default. */
+/** Default of Node. */
 const backlog = 511;
 const protocolIpv6 = 41;
 const ipv6Only = 26;
 
 /**
- * Listens without Node's server, which loads modules for 7 ms before it does: of name look-ups and of its cluster.
- * Without a host, on every address of both families where the machine has both.
- * @returns undefined for a host that is a name, or an address with a zone
+ * Listens without Node's server, which first loads modules for name lookups and clusters for 7 ms. Without a host,
+ * listens on every address of both families if the machine has both.
+ * @returns undefined for a host name, or an address with a zone
  * @throws NativeError, such as EADDRINUSE
  */
 export function openListener({ host, port }: ListenAddress): Listener | undefined {
@@ -39,7 +39,7 @@ export function openListener({ host, port }: ListenAddress): Listener | undefine
   return listenOn(family, host, port);
 }
 
-/** As Node does: by IPv4 alone where anything is in the way of IPv6. */
+/** Like Node, falls back to IPv4 if anything prevents IPv6. */
 function listenAnywhere(port: number): Listener {
   try {
     return listenOn(6, '::', port);

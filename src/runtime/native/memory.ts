@@ -5,20 +5,20 @@ import { callInt, memoryAt, tryInt, tryLong } from './libc.ts';
 export const protection = { read: 1, readWrite: 3 } as const;
 export const mapFlags = { shared: 1, privateAnonymous: 0x22 } as const;
 
-/** Mapped memory and the one buffer over it. */
+/** Mapped memory, and the only buffer over it. */
 export interface MemoryMapping {
   readonly address: bigint;
-  /** Bytes that can be used, as asked for; the mapping itself ends at a page. */
+  /** Usable bytes, as requested; the mapping itself ends at a page boundary. */
   readonly length: number;
-  /** @throws TypeError once the memory is unmapped */
+  /** @throws TypeError after `unmap` */
   readonly bytes: Buffer;
-  /** Unmaps. Buffers taken before are empty from then on instead of faulting. Repeat calls are harmless. */
+  /** Unmaps the memory. Buffers obtained before become empty instead of faulting. Repeated calls have no effect. */
   unmap(): void;
 }
 
 let knownPageSize = 0;
 
-/** Bytes. */
+/** In bytes. */
 export function pageSize(): number {
   knownPageSize ||= callInt('getpagesize');
   return knownPageSize;
@@ -49,7 +49,7 @@ export function mapMemory(length: number, prot: number, flags: number, descripto
   };
 }
 
-/** Takes the memory away from the buffer and every slice of it, so that none reaches an unmapped page. */
+/** Detaches the memory from the buffer and all its slices, so that none accesses an unmapped page. */
 function detach(view: Buffer): void {
   (view.buffer as ArrayBuffer).transfer(0);
 }
@@ -65,7 +65,7 @@ const capacity = 16 * 1024;
 let memory: MemoryMapping | undefined;
 let used = 0;
 
-/** Lends `length` bytes for as long as `use` runs; it may be nested, up to 16 KiB in all. */
+/** Lends `length` bytes while `use` runs; may be nested, up to 16 KiB in total. */
 export function withScratch<T>(length: number, use: (scratch: Scratch) => T): T {
   memory ??= mapMemory(capacity, protection.readWrite, mapFlags.privateAnonymous);
   const from = used;
@@ -80,21 +80,23 @@ export function withScratch<T>(length: number, use: (scratch: Scratch) => T): T 
   }
 }
 
-/** Memory for secrets: bytes that neither swap nor a dump nor V8's heap holds, as far as `kind` and `locked` say. */
+/** Memory for secrets, which are in neither swap, dumps nor V8's heap, as far as `kind` and `locked` tell. */
 export interface Region {
   readonly kind: 'memfd_secret' | 'anonymous';
   readonly address: bigint;
-  /** Bytes, as asked for. */
+  /** Bytes, as requested. */
   readonly length: number;
   /** The memory in place. @throws TypeError after `release` */
   readonly bytes: Buffer;
-  /** The memfd_secret descriptor, close-on-exec; none for anonymous memory. */
+  /** The memfd_secret descriptor, close-on-exec; undefined for anonymous memory. */
   readonly descriptor: number | undefined;
   /** Whether the memory can never be swapped out. */
   readonly locked: boolean;
-  /** Zeroes, unmaps, closes. Buffers taken before are empty from then on. Repeat calls are harmless. */
+  /** Zeroes, unmaps and closes. Buffers obtained before become empty. Repeated calls have no effect. */
   release(): void;
-  /** Unmaps and closes, and leaves the content to whoever has inherited the descriptor. Repeat calls are harmless. */
+  /**
+   * Unmaps and closes, leaving the content to a process that inherited the descriptor. Repeated calls have no effect.
+   */
   handOver(): void;
 }
 
@@ -127,7 +129,7 @@ export function regionOver(mapping: MemoryMapping, traits: RegionTraits): Region
 
 const smallest = 4096;
 
-/** Lends zeroed memory outside V8's heap of any length for as long as `use` runs; a little of it costs no system call. */
+/** Lends zeroed memory of any length outside V8's heap while `use` runs; small lengths take no system call. */
 export function withMemory<T>(length: number, use: (memory: Scratch) => T): T {
   if (length <= smallest) return withScratch(length, use);
   const mapping = mapMemory(length, protection.readWrite, mapFlags.privateAnonymous);
@@ -138,7 +140,7 @@ export function withMemory<T>(length: number, use: (memory: Scratch) => T): T {
   }
 }
 
-/** Lends a copy of bytes to a C function. */
+/** Lends a copy of the bytes to a C function. */
 export function withBytes<T>(bytes: Uint8Array, use: (address: bigint) => T): T {
   return withMemory(bytes.length, (memory) => {
     memory.bytes.set(bytes);
@@ -146,13 +148,13 @@ export function withBytes<T>(bytes: Uint8Array, use: (address: bigint) => T): T 
   });
 }
 
-/** Lends a NUL-terminated copy of a text, as UTF-8. @throws TypeError for a text with a NUL */
+/** Lends a NUL-terminated UTF-8 copy of a text. @throws TypeError for a text with a NUL */
 export function withString<T>(text: string, use: (address: bigint) => T): T {
   if (text.includes('\0')) throw new TypeError('A C string can hold no NUL');
   return withBytes(Buffer.from(`${text}\0`), use);
 }
 
-/** A copy of the memory at an address, which has to be mapped. */
+/** Copies the memory at an address, which must be mapped. */
 export function copyAt(address: bigint, length: number): Buffer {
   return withMemory(length, (memory) => {
     callInt('memmove', memory.address, address, BigInt(length));
@@ -168,16 +170,15 @@ export function stringAt(address: bigint): string {
 const secretMemoryMagic = 0x5345434d;
 
 /**
- * Maps an inherited memfd_secret descriptor, read-only: writing to `bytes` ends the process.
- * The descriptor stays open.
- * @throws SvcError NOT_SECRET_MEMORY for any other descriptor, NativeError when the mapping is refused
+ * Maps an inherited memfd_secret descriptor read-only: writing to `bytes` ends the process. The descriptor stays open.
+ * @throws SvcError NOT_SECRET_MEMORY for any other descriptor, NativeError if the mapping is refused
  */
 export function mapDescriptor(descriptor: number): MemoryMapping {
   if (!isSecretMemory(descriptor)) throw notSecretMemory(descriptor);
   return mapMemory(fstatSync(descriptor).size, protection.read, mapFlags.shared, descriptor);
 }
 
-/** Whether the descriptor is open and of memfd_secret; the kernel's word for it, which no file's name can imitate. */
+/** Whether the descriptor is open and is memfd_secret, according to the kernel rather than a forgeable file name. */
 export function isSecretMemory(descriptor: number): boolean {
   if (!Number.isInteger(descriptor) || descriptor < 0) return false;
   try {

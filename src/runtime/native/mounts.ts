@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 export interface Mount {
-  /** As `stat` numbers it. */
+  /** In the numbering of `stat`. */
   readonly device: number;
-  /** The folder of the file system that is mounted. */
+  /** Root of the mount within its file system. */
   readonly root: string;
   readonly path: string;
   readonly type: string;
@@ -11,7 +11,7 @@ export interface Mount {
 
 const line = /^\d+ \d+ (\d+):(\d+) (\S+) (\S+) \S+ (?:\S+ )*?- (\S+) /;
 
-/** @param text content of /proc/PID/mountinfo; a path with blanks stays escaped */
+/** @param text content of /proc/PID/mountinfo; blanks in paths stay escaped */
 export function parseMounts(text: string): Mount[] {
   return text.split('\n').flatMap((each) => {
     const [, major, minor, root, path, type] = line.exec(each) ?? [];
@@ -24,7 +24,7 @@ export function parseMounts(text: string): Mount[] {
 const deviceOf = (major: number, minor: number): number =>
   (minor & 0xff) + (minor - (minor & 0xff)) * 0x1000 + major * 0x100;
 
-/** Where file systems are mounted in this process's mount namespace, as it sees them. */
+/** Mount points in this process's mount namespace, as this process sees them. */
 export function ownMountPoints(): string[] {
   const unescaped = (text: string) =>
     text.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));

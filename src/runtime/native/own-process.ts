@@ -21,7 +21,9 @@ const capabilityBits = {
 
 export type Capability = keyof typeof capabilityBits;
 
-/** Lets other processes of the same user trace this one and read its /proc files, or forbids it. @throws NativeError */
+/**
+ * Allows or forbids other processes of the same user to trace this one and read its /proc files. @throws NativeError
+ */
 export function setDumpable(dumpable: boolean): void {
   tryInt('prctl', setDumpableOption, dumpable ? 1n : 0n, 0n, 0n, 0n);
 }
@@ -32,8 +34,9 @@ export function isDumpable(): boolean {
 }
 
 /**
- * The strings of this process's environment as the C library has them, where /proc/self/environ cannot be read: it is
- * root's alone while the process is not dumpable. @throws NativeError
+ * The environment strings of this process from the C library, since /proc/self/environ belongs to root while the
+ * process is not dumpable.
+ * @throws NativeError
  */
 export function environmentStrings(): readonly Buffer[] {
   const variable = withString('environ', (name) => tryLong('dlsym', 0n, name));
@@ -50,15 +53,15 @@ export function environmentStrings(): readonly Buffer[] {
 const pointerSize = 8;
 const pointerAt = (address: bigint) => copyAt(address, pointerSize).readBigUInt64LE();
 
-/** Makes orphaned descendants children of this process, as those of process 1 are. @throws NativeError */
+/** Makes orphaned descendants children of this process, as process 1 does. @throws NativeError */
 export function setSubreaper(): void {
   tryInt('prctl', setChildSubreaperOption, 1n, 0n, 0n, 0n);
 }
 
 /**
- * Sets the soft limit on core files, for this process and its children; 1 also stops dumps that go to a program.
- * The hard limit stays, and the soft one cannot pass it.
- * @param bytes Infinity for none
+ * Sets the soft limit on core files for this process and its children; 1 also prevents dumps to a program. The hard
+ * limit stays, and bounds the soft one.
+ * @param bytes Infinity for no limit
  * @returns the limits now in force
  * @throws NativeError
  */
@@ -69,26 +72,26 @@ export function setCoreLimit(bytes: number): ResourceLimit {
 const arenaMaximum = -8;
 
 /**
- * Makes glibc serve all threads from one pool of memory. By itself it keeps one for each thread, which holds what its thread
- * took at most: 6 to 8 MiB for V8's helpers. Without effect on other C libraries.
+ * Makes glibc serve all threads from one arena. By default each thread gets its own, which keeps the thread's peak
+ * usage: 6 to 8 MiB for V8's helpers. No effect with other C libraries.
  */
 export function shareAllocator(): void {
   try {
     callInt('mallopt', arenaMaximum, 1);
   } catch {
-    // musl has no mallopt, and no pools of threads either
+    // musl has neither mallopt nor arenas for threads
   }
 }
 
 /**
- * Has glibc give back to the system what it keeps for later: freed blocks between others, and what compiler threads have
- * left in pools that they had before `shareAllocator`. Takes some milliseconds. Without effect on other C libraries.
+ * Makes glibc return unused memory to the system: freed blocks between others, and what compiler threads left in arenas
+ * from before `shareAllocator`. Takes some milliseconds. No effect with other C libraries.
  */
 export function returnFreeMemory(): void {
   try {
     callInt('malloc_trim', 0n);
   } catch {
-    // musl has no malloc_trim, and gives memory back by itself
+    // musl has no malloc_trim, and returns memory by itself
   }
 }
 
@@ -96,9 +99,9 @@ export function returnFreeMemory(): void {
 const coverQuery = 0x73_76_63;
 
 /**
- * Whether the node agent's programs keep others out of this process, by their own answer: bpf/query.h. Needs neither
- * agent nor socket; without programs it changes a limit that has no effect.
- * @throws NativeError where the limit cannot be set, by a filter of system calls
+ * Whether the node agent's programs protect this process, by their own answer (bpf/query.h). Needs neither agent nor
+ * socket; without the programs it sets a limit that has no effect.
+ * @throws NativeError if a system call filter forbids setting the limit
  */
 export function isCovered(): boolean {
   const { soft } = readLimit(fileLockLimit);
@@ -117,22 +120,30 @@ export function memlockLimit(): ResourceLimit {
   return readLimit(lockLimit);
 }
 
-/** The limit on the stack, by which the kernel measures arguments and environment, in bytes. @throws NativeError */
+/**
+ * Limit on the stack in bytes, from which the kernel derives the room for arguments and environment. @throws
+ * NativeError
+ */
 function stackLimit(): ResourceLimit {
   return readLimit(stackSize);
 }
 
-/** Whether the capability is effective. One that a user namespace gives counts here, but not in the kernel's check. */
+/**
+ * Whether the capability is effective. A capability from a user namespace counts here, but not in the kernel's check.
+ */
 export function hasCapability(capability: Capability): boolean {
   return (capabilitySet('CapEff') & maskOf([capability])) !== 0n;
 }
 
-/** Whether one of these is permitted, so that this process or its children may raise it. */
+/** Whether any of these capabilities is permitted, so that this process or its children may raise it. */
 export function hasAnyCapability(capabilities: readonly Capability[]): boolean {
   return (capabilitySet('CapPrm') & maskOf(capabilities)) !== 0n;
 }
 
-/** Whether this process has, or gets by starting a program as root or with a file's capabilities, one besides these. */
+/**
+ * Whether this process has any capability besides these, or could gain one by starting a program as root or with file
+ * capabilities.
+ */
 export function hasOtherCapabilities(besides: readonly Capability[]): boolean {
   const becomesRoot = process.geteuid?.() === 0 || hasAnyCapability(['setuid', 'setfcap']);
   const held = capabilitySet('CapPrm') | (becomesRoot ? capabilitySet('CapBnd') : 0n);
@@ -144,10 +155,10 @@ const capabilitySet = (name: 'CapBnd' | 'CapEff' | 'CapPrm'): bigint => BigInt(`
 const maskOf = (capabilities: readonly Capability[]): bigint =>
   capabilities.reduce((bits, name) => bits | (1n << capabilityBits[name]), 0n);
 
-/** Whether a seccomp filter is in force. */
+/** Whether a seccomp filter is active. */
 export const isFiltered = (): boolean => status('Seccomp') !== '0';
 
-/** Bytes of address space that are locked, as the memory-lock limit counts them. */
+/** Locked bytes of address space, as the memory-lock limit counts them. */
 export function lockedAddressSpace(): number {
   return Number.parseInt(status('VmLck'), 10) * 1024;
 }
@@ -157,7 +168,7 @@ function status(field: string): string {
   return new RegExp(`^${field}:\\s*(\\S+)`, 'm').exec(text)?.[1] ?? '0';
 }
 
-/** Bytes; Infinity where there is no limit. */
+/** Bytes; Infinity if unlimited. */
 interface ResourceLimit {
   soft: number;
   hard: number;
@@ -166,13 +177,16 @@ interface ResourceLimit {
 const unlimited = 0xffff_ffff_ffff_ffffn;
 const structSize = 16;
 
-/** @param resource its number, RLIMIT_… @throws NativeError */
+/**
+ * @param resource number of RLIMIT_…
+ * @throws NativeError
+ */
 function readLimit(resource: number): ResourceLimit {
   return withScratch(structSize, (struct) => load(struct, resource));
 }
 
 /**
- * Leaves the hard limit as it is and takes it for the soft one where that would pass it.
+ * Keeps the hard limit, and uses it as the soft limit if the requested one is larger.
  * @returns the limits now in force
  * @throws NativeError
  */
@@ -196,29 +210,29 @@ function toBytes(value: bigint): number {
   return value === unlimited ? Number.POSITIVE_INFINITY : Number(value);
 }
 
-/** What the kernel admits of arguments and environment together, in bytes. */
+/** The kernel's limits on arguments and environment together, in bytes. */
 export interface ArgumentRoom {
-  /** One string, its NUL included. */
+  /** For one string, including its NUL. */
   readonly string: number;
-  /** All strings with their NULs, and 8 bytes for each. */
+  /** For all strings including their NULs, plus 8 bytes for each. */
   readonly total: number;
 }
 
 const stringPages = 32;
 const least = 128 * 1024;
 const most = 6 * 1024 * 1024;
-/** For what the kernel adds: the file's name, 16 random bytes and the like. */
+/** For what the kernel adds, such as the file name and 16 random bytes. */
 const reserve = 4096 + 1024;
 
-/** As execve(2) says; the stack limit that a program inherits counts. */
+/** According to execve(2), where the stack limit that a program inherits counts. */
 export function argumentRoom(stack: number = stackLimit().soft): ArgumentRoom {
   const total = Math.max(least, Math.min(most, Math.floor(stack / 4))) - reserve;
   return { string: stringPages * pageSize(), total };
 }
 
 /**
- * Ends the process here and now. Node's own exit would first put back the settings that the terminal had at the start,
- * and so undo what a program below has set on purpose (`stty`). Nothing that is buffered gets written.
+ * Exits immediately. Node's own exit would first restore the terminal settings from its start, undoing what a child
+ * program set on purpose (`stty`). Buffered output is lost.
  */
 export function exitAtOnce(status: number): never {
   try {

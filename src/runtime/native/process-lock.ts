@@ -5,16 +5,16 @@ import { callInt, NativeError, tryInt } from './libc.ts';
 import { hasCapability, lockedAddressSpace, memlockLimit } from './own-process.ts';
 
 export interface LockReport {
-  /** `all`: everything except machine code that V8 makes, now and later; `partial`: what the limit permits. */
+  /** `all`: everything except V8's machine code, now and in the future; `partial`: as much as the limit permits. */
   readonly mode: 'all' | 'partial' | 'none';
-  /** Why it is not `all`. */
+  /** Why the mode is not `all`. */
   readonly reason?: string;
 }
 
 export interface LockOptions {
-  /** Refuse everything but `all`. */
+  /** Refuse any mode but `all`. */
   required: boolean;
-  /** Bytes of the limit left for secret regions under `partial`. */
+  /** Bytes of the limit to leave for secret regions in mode `partial`. */
   reserve?: number;
 }
 
@@ -24,9 +24,9 @@ const defaultReserve = 1 << 20;
 let relockAs: () => unknown = () => undefined;
 
 /**
- * Keeps the process's memory out of swap. To be called before memory holds a secret.
- * Under `all` there is no WebAssembly from then on, so no `fetch` either, and there must be no worker threads.
- * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) when `required` and refused
+ * Keeps the process's memory out of swap. Call it before memory contains a secret. In mode `all` there is no
+ * WebAssembly from then on, hence no `fetch`, and there must be no worker threads.
+ * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) if `required` and refused
  */
 export function lockProcessMemory({ required, reserve }: LockOptions): LockReport {
   const reason = lockAll();
@@ -39,18 +39,18 @@ export function lockProcessMemory({ required, reserve }: LockOptions): LockRepor
   return report(lockMore() ? 'partial' : 'none', reason);
 }
 
-/** Locks memory that was mapped since the last call; does nothing before `lockProcessMemory`. */
+/** Locks memory that was mapped since the last call; no effect before `lockProcessMemory`. */
 export function relock(): void {
   relockAs();
 }
 
-/** Ends every lock of the process but those of memfd_secret memory. */
+/** Removes all locks of the process, except those of memfd_secret memory. */
 export function unlockAll(): void {
   relockAs = () => undefined;
   callInt('munlockall');
 }
 
-/** @returns why it was refused; undefined when the memory is locked */
+/** @returns why locking was refused; undefined if the memory is locked */
 function lockAll(): string | undefined {
   const missing = missingRight();
   if (missing !== undefined) return missing;
@@ -71,8 +71,8 @@ function lockAll(): string | undefined {
 }
 
 /**
- * Locks the present memory range by range, except those already in `locked`. `mlockall` would also walk the pages of
- * program files, which are never swapped out; at start that would take 6 ms.
+ * Locks present memory range by range, except ranges already in `locked`. `mlockall` would also walk pages of program
+ * files, which are never swapped out; at startup that would take 6 ms.
  */
 function lockCurrent(locked: Set<string>): void {
   for (const range of swappable(ownMemoryMap())) {
@@ -81,7 +81,9 @@ function lockCurrent(locked: Set<string>): void {
   }
 }
 
-/** False for a range that another thread has unmapped or changed meanwhile; that fails with the same error as the limit. */
+/**
+ * False for a range that another thread unmapped or changed meanwhile, which fails with the same error as the limit.
+ */
 function lockRange({ start, end }: MappedRange): boolean {
   try {
     lockOnFault({ start, end });
@@ -93,15 +95,15 @@ function lockRange({ start, end }: MappedRange): boolean {
 }
 
 /**
- * Collections that reduce memory, which V8 starts when a process has been idle for 8 s, give parts of pages back to the
- * kernel with calls that fail on locked memory: Node 22 ends the process then. They begin by marking in steps. Only
- * after a second, because Node's own modules load without their code cache once a flag has changed.
+ * Memory-reducing collections, which V8 starts after 8 s of idle time, return parts of pages to the kernel by calls
+ * that fail on locked memory: Node 22 then ends the process. They begin with incremental marking. Deferred by a second,
+ * because Node's own modules load without their code cache once a flag has changed.
  */
 function forbidReducingMemory(): void {
   setTimeout(() => setFlagsFromString('--no-incremental-marking'), 1000).unref();
 }
 
-/** V8 gives memory of WebAssembly code back to the kernel; on locked pages that ends the process. */
+/** V8 returns memory of WebAssembly code to the kernel, which ends the process if its pages are locked. */
 function forbidWebAssembly(): void {
   Reflect.deleteProperty(globalThis, 'WebAssembly');
 }
@@ -136,9 +138,9 @@ function refused(reason: string): SvcError {
 const largest = 4 << 20;
 
 /**
- * Locks anonymous writable mappings up to 4 MB as they come into use, smallest first. The memory-lock limit counts
+ * Locks anonymous writable mappings of up to 4 MB as they come into use, smallest first. The memory-lock limit counts
  * address space; `reserve` bytes of it stay free for secret regions.
- * @returns a function that locks what fits and what is new since its last call, and says whether it locked anything
+ * @returns a function that locks what fits and is new since its last call, and returns whether it locked anything
  */
 function partialLock(limit: number, reserve: number): () => boolean {
   const held = new Set<string>();
@@ -208,7 +210,7 @@ export function parseMemoryMap(text: string): MappedRange[] {
   return ranges;
 }
 
-/** @returns undefined for a line that is no range, such as the details of /proc/self/smaps */
+/** @returns undefined for other lines, such as the details in /proc/self/smaps */
 export function parseRange(text: string): MappedRange | undefined {
   const found = line.exec(text);
   if (found === null) return undefined;
@@ -223,8 +225,8 @@ export function parseRange(text: string): MappedRange | undefined {
 }
 
 /**
- * Anonymous neighbours of which at least one is executable: where V8 keeps code.
- * V8 gives pages of it back to the kernel with calls that fail on locked memory, which it takes for fatal.
+ * Adjacent anonymous ranges of which at least one is executable: V8's code. V8 returns pages of it to the kernel by
+ * calls that fail on locked memory, which V8 treats as fatal.
  */
 export function codeRuns(ranges: readonly MappedRange[]): { start: number; end: number }[] {
   return anonymousRuns(ranges)
@@ -232,14 +234,20 @@ export function codeRuns(ranges: readonly MappedRange[]): { start: number; end: 
     .map((run) => ({ start: run[0]?.start ?? 0, end: run.at(-1)?.end ?? 0 }));
 }
 
-/** Ranges that the kernel may swap out, now or after their first use, except V8's code: all but read-only file mappings. */
+/**
+ * Ranges that the kernel may swap out, now or after their first use, except V8's code: everything but read-only file
+ * mappings.
+ */
 export function swappable(ranges: readonly MappedRange[]): MappedRange[] {
   return outsideCode(ranges).filter(
     ({ permissions, anonymous, name }) => isOwn(permissions) && (anonymous || isData(permissions, name)),
   );
 }
 
-/** The ranges that belong to no run of code. @param ranges the whole map: neighbours decide what a run is */
+/**
+ * Ranges outside V8's code.
+ * @param ranges the whole map, because adjacent ranges determine what is code
+ */
 export function outsideCode<T extends MappedRange>(ranges: readonly T[]): T[] {
   const code = codeRuns(ranges);
   return ranges.filter(({ start, end }) => !code.some((run) => start >= run.start && end <= run.end));
@@ -262,7 +270,7 @@ function anonymousRuns(ranges: readonly MappedRange[]): MappedRange[][] {
   return runs;
 }
 
-/** The rest of an arena is excluded too: it becomes writable as the arena grows. */
+/** The reserved rest of an arena is excluded too, because it becomes writable as the arena grows. */
 function isOfArena(ranges: readonly MappedRange[], index: number): boolean {
   const [before, range, after] = [ranges[index - 1], ranges[index], ranges[index + 1]];
   return [before && isMallocArena(before, range), range && isMallocArena(range, after)].includes(true);
@@ -271,7 +279,8 @@ function isOfArena(ranges: readonly MappedRange[], index: number): boolean {
 const arenaSize = 64 << 20;
 
 /**
- * glibc's memory for `malloc` on threads: writable from a multiple of 64 MB on, the rest up to the next kept without access.
+ * A glibc arena, from which `malloc` serves threads: writable from a multiple of 64 MB, and reserved without access up
+ * to the next one.
  * @param next the range after it
  */
 export function isMallocArena(range: MappedRange, next: MappedRange | undefined): boolean {

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { callInt, NativeError, tryInt, tryLong } from './libc.ts';
 import { type Scratch, withScratch, withString } from './memory.ts';
 
-/** What became of a child; `signal` such as `SIGTERM`. */
+/** A state change of a child; `signal` is a name such as `SIGTERM`. */
 export type Change =
   | { readonly pid: number; readonly kind: 'exited'; readonly code: number }
   | { readonly pid: number; readonly kind: 'killed' | 'stopped'; readonly signal: string }
@@ -15,8 +15,8 @@ const wcontinued = 8;
 const anyChild = -1;
 
 /**
- * The next change of any child, which it reaps if it has ended; never waits.
- * @returns `none` when no child has changed, `childless` when there is no child
+ * Returns the next state change of any child without waiting, and reaps the child if it has ended.
+ * @returns `none` if no child has changed, `childless` without children
  */
 export function waitAny(): Change | 'none' | 'childless' {
   return withScratch(4, ({ address, bytes }) => {
@@ -30,7 +30,7 @@ export function waitAny(): Change | 'none' | 'childless' {
   });
 }
 
-/** Waits until a child has ended, and nothing else happens meanwhile. @returns 0 to 255; undefined when a signal has ended it */
+/** Blocks this process until a child has ended. @returns its exit status, 0 to 255; undefined if a signal ended it */
 export function waitFor(pid: number): number | undefined {
   return withScratch(4, ({ address, bytes }) => {
     tryInt('waitpid', pid, address, 0);
@@ -39,7 +39,7 @@ export function waitFor(pid: number): number | undefined {
   });
 }
 
-/** The wait status as the kernel lays it out. */
+/** Decodes a wait status. */
 export function decodeStatus(pid: number, status: number): Change {
   const low = status & 0x7f;
   const high = (status >> 8) & 0xff;
@@ -49,7 +49,7 @@ export function decodeStatus(pid: number, status: number): Change {
   return { pid, kind: 'killed', signal: signalName(low) };
 }
 
-/** The number of a signal; those without a name, such as real-time ones, are called `SIG` and the number. */
+/** The number of a signal; nameless ones, such as real-time signals, are called `SIG` plus the number. */
 export function signalNumber(name: string): number {
   return constants.signals[name as NodeJS.Signals] ?? Number(name.slice(3));
 }
@@ -75,22 +75,27 @@ const lastSignal = 64;
 const byDefault = 0n;
 const ignored = 1n;
 
-/** Sends a signal to a process, or to a whole group by its negated id. @throws NativeError such as ESRCH */
+/** Sends a signal to a process, or to a group by its negated id. @throws NativeError such as ESRCH */
 export function sendSignal(pid: number, signal: number): void {
   tryInt('kill', pid, signal);
 }
 
-/** The process ignores the signal from now on, whoever else listens to it. */
+/** Ignores a signal from now on, even if there are listeners for it. */
 export function ignoreSignal(signal: number): void {
   setHandler(signal, ignored);
 }
 
-/** Node cannot listen to them, and each of them would end the process. The C library keeps some for itself. */
+/**
+ * Node cannot listen to real-time signals, and each of them would end the process. Some are reserved for the C library.
+ */
 export function ignoreRealTimeSignals(): void {
   for (let signal = firstRealTimeSignal; signal <= lastSignal; signal++) ignoreSignal(signal);
 }
 
-/** Runs something while the signal has its default action, which SIGKILL and SIGSTOP always have; then as before. */
+/**
+ * Runs `use` while the signal has its default action, which SIGKILL and SIGSTOP always have; then restores the former
+ * action.
+ */
 export function withDefaultAction<T>(signal: number, use: () => T): T {
   const restoreAction = replaceAction(signal, byDefault);
   try {
@@ -100,7 +105,7 @@ export function withDefaultAction<T>(signal: number, use: () => T): T {
   }
 }
 
-/** @returns puts the former action back; neither does anything to SIGKILL and SIGSTOP */
+/** @returns a function that restores the former action; no effect on SIGKILL and SIGSTOP */
 function replaceAction(signal: number, handler: bigint): () => void {
   const before = withScratch(actionLength, (previous) => {
     readAction(signal, previous);
@@ -111,9 +116,9 @@ function replaceAction(signal: number, handler: bigint): () => void {
 }
 
 /**
- * Has each of the signals end the process at once, whichever of its threads gets it. Process 1, which no default action
+ * Makes each of the signals end the process at once, whichever thread receives it. Process 1, which no default action
  * ends, exits with the signal's number.
- * @returns puts the former actions back
+ * @returns a function that restores the former actions
  */
 export function endBySignals(signals: readonly number[]): () => void {
   const handler = process.pid === 1 ? exitFunction() : byDefault;
@@ -125,16 +130,18 @@ export function endBySignals(signals: readonly number[]): () => void {
 
 const exitFunction = (): bigint => withString('_exit', (name) => tryLong('dlsym', 0n, name));
 
-/** Forgets what was sent and not yet delivered. */
+/** Discards signals that were sent but not delivered yet. */
 export function dropPending(signal: number): void {
   replaceAction(signal, ignored)();
 }
 
-/** Runs something while this thread holds the signal back. */
+/** Runs `use` while the signal is blocked in this thread. */
 export const withSignalBlocked = <T>(signal: number, use: () => T): T =>
   withBlocked((mask) => addTo(mask, signal), use);
 
-/** Runs something while this thread holds every signal back: a program that is executed has them blocked, and pending. */
+/**
+ * Runs `use` while all signals are blocked in this thread; an executed program inherits blocked and pending signals.
+ */
 export const withSignalsBlocked = <T>(use: () => T): T => withBlocked((mask) => mask.fill(0xff), use);
 
 function withBlocked<T>(fill: (mask: Buffer) => void, use: () => T): T {
@@ -155,7 +162,7 @@ function addTo(mask: Buffer, signal: number): void {
   mask[bit >> 3] = 1 << (bit & 7);
 }
 
-/** Lets a signal in again that was blocked, in this thread. */
+/** Unblocks a signal in this thread. */
 export function unblockSignal(signal: number): void {
   withScratch(maskLength, ({ address, bytes }) => {
     addTo(bytes, signal);
@@ -164,8 +171,8 @@ export function unblockSignal(signal: number): void {
 }
 
 /**
- * Gives every signal its default action and blocks none, as a program expects it that is executed next.
- * @returns puts the actions back
+ * Resets all signals to their default actions and blocks none, as a program expects that is executed next.
+ * @returns a function that restores the actions
  */
 export function resetSignals(): () => void {
   const before = new Map<number, Buffer>();
@@ -186,7 +193,7 @@ function unblockAll(): void {
   withScratch(maskLength, ({ address }) => tryInt('sigprocmask', setMask, address, 0n));
 }
 
-/** False for signals that have no action to read: those which the C library keeps for itself. */
+/** False for signals without a readable action, which are reserved for the C library. */
 function readAction(signal: number, into: Scratch): boolean {
   return callInt('sigaction', signal, 0n, into.address) === 0;
 }
@@ -197,7 +204,7 @@ function setHandler(signal: number, handler: bigint): void {
   setAction(signal, action);
 }
 
-/** Fails for SIGKILL and SIGSTOP only, which nobody can set. */
+/** Fails only for SIGKILL and SIGSTOP, whose actions cannot be set. */
 function setAction(signal: number, action: Buffer): void {
   withScratch(actionLength, ({ address, bytes }) => {
     bytes.set(action);
@@ -205,29 +212,29 @@ function setAction(signal: number, action: Buffer): void {
   });
 }
 
-/** The process group in the terminal's foreground; undefined where the descriptor is no controlling terminal of ours. */
+/** The terminal's foreground process group; undefined unless the descriptor is our controlling terminal. */
 export function foregroundGroup(descriptor: number): number | undefined {
   const group = callInt('tcgetpgrp', descriptor);
   return group === -1 ? undefined : group;
 }
 
 /**
- * Gives the terminal to a process group of our session, also from the background.
- * @throws NativeError, such as EPERM for a group that is none or ENOTTY for a terminal that is gone
+ * Gives the terminal to a process group of our session, even from the background.
+ * @throws NativeError, such as EPERM if there is no such group, or ENOTTY if the terminal is gone
  */
 export function setForegroundGroup(descriptor: number, group: number): void {
   withSignalBlocked(constants.signals.SIGTTOU, () => tryInt('tcsetpgrp', descriptor, group));
 }
 
-/** The process group of a process, 0 for our own. @throws NativeError ESRCH */
+/** The process group of a process; 0 is our own. @throws NativeError ESRCH */
 export function processGroup(pid = 0): number {
   return tryInt('getpgid', pid);
 }
 
-/** One line of the process table. */
+/** An entry of the process table. */
 export interface ProcessEntry {
   readonly pid: number;
-  /** One letter, such as `R`, `S`, `T` (stopped), `Z` (ended, not reaped). */
+  /** A letter such as `R`, `S`, `T` (stopped), `Z` (ended, not reaped). */
   readonly state: string;
   readonly parent: number;
   readonly group: number;
@@ -236,7 +243,7 @@ export interface ProcessEntry {
   readonly terminal: number;
 }
 
-/** Undefined for a process that is not there (any more), or without /proc. */
+/** Undefined for a process that does not exist (any more), or without /proc. */
 export function readProcess(pid: number | 'self'): ProcessEntry | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
@@ -245,14 +252,14 @@ export function readProcess(pid: number | 'self'): ProcessEntry | undefined {
   }
 }
 
-/** Every process that can be seen. */
+/** All visible processes. */
 export function allProcesses(): ProcessEntry[] {
   return processIds()
     .map(readProcess)
     .filter((entry) => entry !== undefined);
 }
 
-/** PIDs of the processes that /proc shows. */
+/** PIDs in /proc. */
 export function processIds(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -266,14 +273,14 @@ export function parseStat(line: string): ProcessEntry {
   return { pid: Number.parseInt(line, 10), state, parent, group, session, terminal };
 }
 
-/** The fields of /proc/PID/stat from the state on: the program's name before it may hold anything. */
+/** Fields of /proc/PID/stat from the state on; the program name before it may contain anything. */
 export function statFields(line: string): string[] {
   return line.slice(line.lastIndexOf(')') + 2).split(' ');
 }
 
 /**
- * The children of this process, of all its threads, ended ones included; undefined where /proc does not say,
- * or speaks of another process-id namespace.
+ * Children of this process, of all its threads, including ended ones; undefined if /proc does not tell, or belongs to
+ * another PID namespace.
  */
 export function directChildren(): number[] | undefined {
   const self = readProcess('self');
@@ -281,7 +288,7 @@ export function directChildren(): number[] | undefined {
   return listedChildren() ?? scannedChildren();
 }
 
-/** From a file that kernels without CONFIG_PROC_CHILDREN lack. */
+/** Reads a file that kernels without CONFIG_PROC_CHILDREN lack. */
 function listedChildren(): number[] | undefined {
   try {
     const threads = readdirSync('/proc/self/task');

@@ -1,7 +1,7 @@
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { type Scratch, withScratch } from './memory.ts';
 
-/** One of the records of init/protocol.h: a kind, a small number, and up to seven 64-bit values. */
+/** A record of init/protocol.h: a kind, a small number, and up to seven 64-bit values. */
 export interface ChannelRecord {
   readonly kind: number;
   readonly number?: number;
@@ -24,13 +24,13 @@ const closeReceivedOnExec = 0x40000000;
 const socketLevel = 1;
 const rights = 1;
 
-/** `struct msghdr` and `struct cmsghdr` with one descriptor, as 64-bit Linux lays them out. */
+/** `struct msghdr` and `struct cmsghdr` with one descriptor, in the layout of 64-bit Linux. */
 const headerLength = 56;
 const vectorLength = 16;
 const controlLength = 24;
 const controlUsed = 20;
 
-/** Both ends of a pair of sockets that keep the bounds of records. @throws NativeError */
+/** Both ends of a socket pair that preserves record boundaries. @throws NativeError */
 export function recordSocketPair(): readonly [number, number] {
   return withScratch(8, ({ address, bytes }) => {
     tryInt('socketpair', unixFamily, seqPacket | closeOnExec, 0, address);
@@ -38,7 +38,7 @@ export function recordSocketPair(): readonly [number, number] {
   });
 }
 
-/** Sends a record, and a copy of a descriptor with it. @throws NativeError, such as EPIPE or EAGAIN */
+/** Sends a record, together with a copy of a descriptor. @throws NativeError, such as EPIPE or EAGAIN */
 export function sendRecord(
   socket: number,
   { kind, number = 0, values = [] }: ChannelRecord,
@@ -60,7 +60,7 @@ export function sendRecord(
   });
 }
 
-/** The next record; undefined where none has come yet. @throws NativeError, and EPIPE at the end of the connection */
+/** The next record; undefined if none has arrived yet. @throws NativeError, and EPIPE at the end of the connection */
 export function receiveRecord(socket: number): ReceivedRecord | undefined {
   return withMessage((memory, record, control) => {
     const length = receive(socket, memory);
@@ -88,7 +88,7 @@ function receive(socket: number, { address }: Scratch): number | undefined {
   }
 }
 
-/** Whether something can be received within `timeoutMs`. This thread waits. */
+/** Whether something can be received within `timeoutMs`. Blocks this thread. */
 export function waitReadable(socket: number, timeoutMs: number): boolean {
   return withScratch(8, ({ address, bytes }) => {
     bytes.writeInt32LE(socket, 0);

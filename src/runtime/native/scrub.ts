@@ -10,7 +10,7 @@ const fewestDifferentBytes = 5;
 const longestAnchor = 32;
 const usualWindow = 128 << 10;
 
-/** The middle of the secret: freeing a block overwrites its beginning. */
+/** Anchored in the middle of the secret, because freeing a block overwrites its beginning. */
 interface Pattern {
   secret: Buffer;
   anchor: Buffer;
@@ -18,12 +18,12 @@ interface Pattern {
 }
 
 /**
- * Zeroes copies of secrets, also those whose start or end is overwritten already, in the process's native memory:
- * what TLS, `malloc` and stacks have left behind. V8's heap is not looked at: a value may equal a string that the
- * program needs. For the same reason secrets are passed over that are shorter than 12 bytes, of fewer than five
- * different bytes, or part of the process's own environment or arguments.
- * @param keep the regions in which the secrets are to stay, those of `needles` included
- * @returns how many copies were zeroed
+ * Zeroes copies of secrets in the process's native memory, which TLS, `malloc` and stacks have left behind, even if
+ * their start or end is already overwritten. V8's heap is not searched, because a value may equal a string that the
+ * program needs. For the same reason, secrets are skipped that are shorter than 12 bytes, have fewer than five distinct
+ * bytes, or are part of the process's own environment or arguments.
+ * @param keep regions in which the secrets stay, including those of `needles`
+ * @returns number of copies that were zeroed
  */
 export function scrubCopies(needles: readonly Buffer[], keep: readonly Region[]): number {
   const longest = Math.max(0, ...needles.map(({ length }) => length));
@@ -56,8 +56,8 @@ function toSpan({ address, length }: Region): Span {
 }
 
 /**
- * Copies the secrets, so that a needle outside `keep` can be zeroed without changing what is looked for: all into one
- * region, because each takes a descriptor, of which a process has few.
+ * Copies the secrets, so that a needle outside `keep` can be zeroed without changing the search. All go into one
+ * region, because each region takes a descriptor, of which a process has few.
  */
 function toPatterns(needles: readonly Buffer[], allocate: (length: number) => Region): Pattern[] {
   const { start, end } = givenBlock();
@@ -93,7 +93,7 @@ class Scrubber {
     this.step = window.length - longest;
   }
 
-  /** Windows overlap by the longest secret; a copy belongs to the window in whose first `step` bytes it begins. */
+  /** Windows overlap by the longest secret; a copy belongs to the window whose first `step` bytes contain its start. */
   scrub(part: Span): number {
     let count = 0;
     for (let start = part.start; start < part.end; start += this.step) {
@@ -135,14 +135,14 @@ function matchingAfter(found: Buffer, at: number, { secret, anchor, anchorAt }: 
 }
 
 /**
- * Copies memory of this process by the kernel, so that an address that is mapped no more is an answer and no fault.
- * @returns bytes copied, fewer than asked for where the memory ends
+ * Copies memory of this process through the kernel, so that an unmapped address is an error instead of a fault.
+ * @returns bytes copied; fewer than requested if the memory ends
  */
 export function copyMemory(from: bigint, to: bigint, length: number): number {
   return transfer('process_vm_readv', to, from, length);
 }
 
-/** Writes memory of this process in the same way. @returns bytes written */
+/** Writes memory of this process through the kernel. @returns bytes written */
 function writeMemory(to: bigint, from: bigint, length: number): number {
   return transfer('process_vm_writev', from, to, length);
 }
@@ -170,9 +170,9 @@ const v8Alignment = 256 << 10;
 const slicePages = 1024;
 
 /**
- * Where native code keeps data: the C heap, stacks, the data of libraries. V8's heap is left out: its mappings
- * begin at multiples of 256 KB, and so are the environment and the arguments that the process was given.
- * @param keep what to leave out besides
+ * Places where native code keeps data: the C heap, stacks, and data of libraries. Excludes V8's heap, whose mappings
+ * begin at multiples of 256 KB, and the initial environment and arguments.
+ * @param keep further exclusions
  */
 function nativeMemory(keep: readonly Span[]): Span[] {
   const ranges = ownMemoryMap();
@@ -197,13 +197,13 @@ function without({ start, end }: Span, hole: Span): Span[] {
   return parts.filter((part) => part.start < part.end);
 }
 
-/** Arguments and environment as the process was given them; they lie on the first stack, one after the other. */
+/** The initial arguments and environment, adjacent on the first stack. */
 function givenBlock(): Span {
   const fields = statFields(readFileSync('/proc/self/stat', 'latin1'));
   return { start: Number(fields[45]), end: Number(fields[48]) };
 }
 
-/** The parts of a span that are in memory; the others have never been written, or are swapped out. */
+/** The resident parts of a span; the rest was never written, or is swapped out. */
 function residentParts(span: Span): Span[] {
   const page = pageSize();
   const parts: Span[] = [];
@@ -233,7 +233,9 @@ function extend(parts: Span[], start: number, size: number): void {
   else parts.push({ start, end: start + size });
 }
 
-/** Fills a byte for each page, whose lowest bit says that it is in memory. */
+/**
+ * Fills one byte for each page, whose lowest bit tells whether the page is resident. @returns false for unmapped memory
+ */
 function isMapped(start: number, length: number, residency: bigint): boolean {
   try {
     tryInt('mincore', BigInt(start), BigInt(length), residency);

@@ -16,14 +16,14 @@ import {
 const memfdSecret = 447n;
 const closeOnExec = 0o2000000n;
 
-/** `syscall(2)`, as the C library has it. */
+/** The C library's `syscall(2)`. */
 export type SystemCall = (number: bigint, ...args: bigint[]) => bigint;
 
 export const systemCall: SystemCall = (number, ...args) => tryLong('syscall', number, ...args);
 
 /**
- * Memory that the kernel has taken out of its own map; its size cannot be changed later.
- * @throws NativeError, such as ENOSYS without memfd_secret and EAGAIN above the memory-lock limit
+ * Memory that the kernel removes from its own map; its size is fixed.
+ * @throws NativeError, such as ENOSYS without memfd_secret, or EAGAIN above the memory-lock limit
  */
 export function memfdSecretRegion(length: number, call: SystemCall): Region {
   const descriptor = Number(call(memfdSecret, closeOnExec));
@@ -39,15 +39,15 @@ export function memfdSecretRegion(length: number, call: SystemCall): Region {
 
 export interface SecretMemory {
   /**
-   * @param length in bytes; each region takes whole pages of the memory-lock limit
-   * @throws SvcError MEMFD_SECRET_UNAVAILABLE or MEMORY_LOCK_REFUSED (exit 71) where that was required
+   * @param length bytes; each region takes whole pages of the memory-lock limit
+   * @throws SvcError MEMFD_SECRET_UNAVAILABLE or MEMORY_LOCK_REFUSED (exit 71) if required and not available
    */
   allocate(length: number): Region;
 }
 
 export interface ShareableMemory extends SecretMemory {
   /**
-   * A region with a descriptor, for another process to map: without memfd_secret one of ordinary memory, which that
+   * A region with a descriptor that another process can map; without memfd_secret it is ordinary memory, which that
    * process has to lock.
    * @throws as `allocate`
    */
@@ -60,7 +60,7 @@ export interface SecretMemoryOptions {
   call?: SystemCall;
 }
 
-/** memfd_secret where the kernel has it, locked anonymous memory otherwise; `kind` and `locked` say which. */
+/** memfd_secret if the kernel has it, otherwise locked anonymous memory, as `kind` and `locked` tell. */
 export function createSecretMemory(options: SecretMemoryOptions): ShareableMemory {
   const { requireMemfdSecret, requireLock, call = systemCall } = options;
   return {
@@ -130,8 +130,8 @@ function noLock(cause: NativeError): SvcError {
 const dontDump = 16;
 
 /**
- * Private memory that core dumps leave out, locked where the system permits it.
- * @throws NativeError when it cannot be mapped, or not be locked although `requireLock`
+ * Private memory that is excluded from core dumps, and locked if permitted.
+ * @throws NativeError if it cannot be mapped, or cannot be locked despite `requireLock`
  */
 function anonymousRegion(length: number, requireLock: boolean): Region {
   const mapping = mapMemory(length, protection.readWrite, mapFlags.privateAnonymous);
@@ -146,7 +146,7 @@ function anonymousRegion(length: number, requireLock: boolean): Region {
   }
 }
 
-/** Ordinary memory of a file without a name that cannot change its size. @throws NativeError */
+/** Ordinary memory in an unlinked file of fixed size. @throws NativeError */
 export function memfdRegion(length: number): Region {
   const descriptor = withString('svc', (name) => tryInt('memfd_create', name, memfdFlags));
   try {
@@ -163,7 +163,7 @@ const memfdFlags = 1 | 2;
 const addSeals = 1033;
 const sealSize = 2 | 4;
 
-/** Maps memory that another process has laid out; the region owns the descriptor from now on. @throws NativeError */
+/** Maps memory that another process has prepared; the region owns the descriptor from now on. @throws NativeError */
 export function sharedRegion(descriptor: number, length = fstatSync(descriptor).size): Region {
   const mapping = mapMemory(length, protection.readWrite, mapFlags.shared, descriptor);
   const kind = isSecretMemory(descriptor) ? 'memfd_secret' : 'anonymous';
@@ -183,11 +183,11 @@ function lock(address: bigint, size: bigint, required: boolean): boolean {
 const star = 0x2a;
 
 /**
- * Moves a variable's value from the process's own environment into secret memory, without a JavaScript string.
- * The variable is gone then, its bytes (where /proc/PID/environ shows them) overwritten with `*`.
- * To be called before anything lists `process.env`, which copies every value.
- * @returns undefined where the variable is not set
- * @throws SvcError as `allocate` does; the variable is then untouched
+ * Moves a variable's value from the process's environment into secret memory, without creating a JavaScript string. The
+ * variable is removed, and its bytes (which /proc/PID/environ shows) are overwritten with `*`. Call it before anything
+ * lists `process.env`, which copies every value.
+ * @returns undefined if the variable is not set
+ * @throws SvcError as `allocate`; the variable then stays unchanged
  */
 export function takeVariable(name: string, memory: SecretMemory): Region | undefined {
   const value = find(name);
@@ -198,7 +198,7 @@ export function takeVariable(name: string, memory: SecretMemory): Region | undef
   return region;
 }
 
-/** Removes a variable in the same way, however often the environment has it. */
+/** Removes a variable and overwrites its bytes, even if it occurs several times. */
 export function wipeVariable(name: string): void {
   for (let found = find(name); found !== undefined; found = find(name)) {
     const entry = BigInt(Buffer.byteLength(name) + 1);

@@ -4,9 +4,9 @@ import { SvcError } from '../../core/errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch } from './memory.ts';
 
-/** The process that opened a connection to a Unix socket, as the kernel recorded it at that moment. */
+/** The process that opened a connection to a Unix socket, as recorded by the kernel at that moment. */
 export interface PeerCredentials {
-  /** As this process's PID namespace numbers it; 0 for a process outside of it. */
+  /** PID in this process's PID namespace; 0 for a process outside it. */
   readonly pid: number;
   readonly uid: number;
   readonly gid: number;
@@ -23,7 +23,7 @@ export function descriptorOf(socket: Socket | Server): number | undefined {
   return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
 }
 
-/** @throws NativeError for what is no Unix socket */
+/** @throws NativeError unless it is a Unix socket */
 export function peerCredentials(descriptor: number): PeerCredentials {
   return option(descriptor, peerCredentialsOption, 12, (bytes) => ({
     pid: bytes.readInt32LE(0),
@@ -33,8 +33,8 @@ export function peerCredentials(descriptor: number): PeerCredentials {
 }
 
 /**
- * Whether the process that made the connection still has its PID, alive or not reaped.
- * Undefined where the kernel does not tell (before Linux 6.5).
+ * Whether the process that opened the connection still has its PID, because it is alive or not reaped. Undefined if the
+ * kernel does not tell (before Linux 6.5).
  */
 export function isPeerThere(descriptor: number): boolean | undefined {
   try {
@@ -46,7 +46,7 @@ export function isPeerThere(descriptor: number): boolean | undefined {
   }
 }
 
-/** Closes the descriptor. */
+/** Closes the descriptor it is given. */
 function hasPid(pidDescriptor: number): boolean {
   try {
     const info = readFileSync(`/proc/self/fdinfo/${pidDescriptor}`, 'latin1');
@@ -71,8 +71,8 @@ const eventsAt = 4;
 const resultAt = 6;
 
 /**
- * Whether a write of a page at most comes back at once, if only with a failure. Another writer may fill the pipe in
- * between. True where there are no native calls to ask by.
+ * Whether a write of at most a page returns immediately, even if with an error. Another writer may fill the pipe in
+ * between. True if native calls are not available.
  */
 export function canWrite(descriptor: number): boolean {
   try {
@@ -87,7 +87,7 @@ export function canWrite(descriptor: number): boolean {
   }
 }
 
-/** Whether the other end of a connection was closed as a whole, though what it has sent may still be there to read. */
+/** Whether the peer has closed the connection completely, although data from it may still be readable. */
 export function hasHungUp(descriptor: number): boolean {
   return withScratch(structLength, ({ address, bytes }) => {
     bytes.writeInt32LE(descriptor);

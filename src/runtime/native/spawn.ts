@@ -6,32 +6,31 @@ import { withScratch, withString } from './memory.ts';
 import { setForegroundGroup } from './processes.ts';
 
 export interface SpawnRequest {
-  /** The file; PATH is not searched. */
+  /** Path of the program; PATH is not searched. */
   readonly file: string;
-  /** Addresses of what `writeStrings` wrote. */
+  /** Addresses of data from `writeStrings`. */
   readonly argv: bigint;
   readonly env: bigint;
-  /** Descriptors that it gets, under the same numbers; all others are closed. */
+  /** Descriptors to inherit under the same numbers; all others are closed. */
   readonly inherit: readonly number[];
-  /** The controlling terminal in whose foreground its group is put before the program starts. */
+  /** Controlling terminal whose foreground group the program's group becomes before it starts. */
   readonly terminal?: number | undefined;
-  /** Whether it leads a process group of its own. */
+  /** Whether the program leads its own process group. */
   readonly ownGroup: boolean;
 }
 
 export type Call = typeof callInt;
 
-/** More than `posix_spawnattr_t` (336) and `posix_spawn_file_actions_t` (80) take in glibc and musl. */
+/** More than `posix_spawnattr_t` (336) and `posix_spawn_file_actions_t` (80) need in glibc and musl. */
 const structLength = 512;
 const maskLength = 128;
 const addTerminal = 'posix_spawn_file_actions_addtcsetpgrp_np';
 const flags = { ownGroup: 2, defaultSignals: 4, signalMask: 8 } as const;
 
 /**
- * Starts a program with every signal at its default action and none blocked.
- * The strings may be wiped when this returns.
- * @returns its process id
- * @throws NativeError with the errno of what failed, execve included
+ * Starts a program with default signal actions and no blocked signals. The strings may be wiped when this returns.
+ * @returns the process id
+ * @throws NativeError with the errno of whatever failed, including execve
  */
 export function spawn(request: SpawnRequest, call: Call = callInt): number {
   closeOthersOnExec();
@@ -71,7 +70,7 @@ function withAttributes<T>(ownGroup: boolean, use: (attributes: bigint) => T): T
     const mask = address + BigInt(structLength);
     succeed('posix_spawnattr_init', address);
     succeed('posix_spawnattr_setsigmask', address, mask);
-    // not sigfillset, which leaves out two that glibc keeps for itself, and which the program would then ignore
+    // not sigfillset, which excludes two signals reserved for glibc, and the program would then ignore those
     bytes.fill(0xff, structLength);
     succeed('posix_spawnattr_setsigdefault', address, mask);
     const group = ownGroup ? flags.ownGroup : 0;
@@ -80,7 +79,7 @@ function withAttributes<T>(ownGroup: boolean, use: (attributes: bigint) => T): T
   });
 }
 
-/** False on musl and glibc before 2.35, which cannot do it between fork and exec: calling it fails then. */
+/** False on musl and on glibc before 2.35, where the call fails because they cannot do this between fork and exec. */
 function addForeground(actions: bigint, terminal: number, call: Call): boolean {
   try {
     check(addTerminal, call(addTerminal, actions, terminal));
@@ -91,7 +90,7 @@ function addForeground(actions: bigint, terminal: number, call: Call): boolean {
   }
 }
 
-/** The program runs already, or has ended by now: it is not to be taken for one that could not be started. */
+/** By now the program runs or has ended, so a failure must not look like a failed start. */
 function addForegroundLate(terminal: number, pid: number): void {
   try {
     setForegroundGroup(terminal, pid);
@@ -104,30 +103,30 @@ function succeed(name: string, ...args: (number | bigint)[]): void {
   check(name, callInt(name, ...args));
 }
 
-/** These functions return the error number themselves. */
+/** These functions return the error number instead of setting errno. */
 function check(name: string, error: number): void {
   if (error !== 0) throw new NativeError(name, error);
 }
 
 export interface ExecuteRequest {
-  /** The file; PATH is not searched. */
+  /** Path of the program; PATH is not searched. */
   readonly file: string;
-  /** Addresses of what `writeStrings` wrote. */
+  /** Addresses of data from `writeStrings`. */
   readonly argv: bigint;
   readonly env: bigint;
-  /** Descriptors that stay open, under the same numbers; all others are closed. */
+  /** Descriptors that stay open under the same numbers; all others are closed. */
   readonly inherit: readonly number[];
 }
 
 /**
- * Replaces this process by a program, which keeps its id. Signals are the caller's: see `resetSignals`.
- * @throws NativeError with execve's errno; descriptors are as they were then
+ * Replaces this process with a program, which keeps the process id. The caller handles signals: see `resetSignals`.
+ * @throws NativeError with execve's errno; descriptors are then unchanged
  */
 export function execute(request: ExecuteRequest): never {
   return prepareExecution(request)();
 }
 
-/** Does what takes time of `execute`; the rest is what it returns. */
+/** Does the slow part of `execute`, and returns a function for the rest. */
 export function prepareExecution({ file, argv, env, inherit }: ExecuteRequest): () => never {
   closeOthersOnExec();
   return () => {
@@ -147,11 +146,11 @@ const setFlags = 2;
 const closeOnExec = 1;
 const firstAfterStandard = 3;
 
-/** No program that is started later gets any descriptor but 0, 1 and 2, whoever opened it. */
+/** Programs started later inherit only descriptors 0, 1 and 2, whoever opened the others. */
 function closeOthersOnExec(): void {
   for (const name of readdirSync('/proc/self/fd')) {
     const descriptor = Number(name);
-    // one of them belongs to the listing itself and is closed by now: its failure is no matter
+    // one of them belonged to the directory listing and is already closed, so its failure does not matter
     if (descriptor >= firstAfterStandard) callInt('fcntl', descriptor, setFlags, closeOnExec);
   }
 }
@@ -161,20 +160,20 @@ function keepOnExec(descriptor: number, keep: boolean): void {
   tryInt('fcntl', descriptor, setFlags, keep ? 0 : closeOnExec);
 }
 
-/** Exit statuses of shells and container runtimes for a program that cannot be run. */
+/** Exit statuses of shells and container runtimes for programs that cannot be run. */
 export const programStatus = {
-  /** The program is there and cannot be executed. */
+  /** The program exists but cannot be executed. */
   notExecutable: 126,
-  /** There is no such program. */
+  /** The program does not exist. */
   notFound: 127,
 } as const;
 
-/** Where to look without PATH. */
+/** Default of PATH. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * The file that is to be executed: a name with a slash is taken as it is, any other looked for in `path`.
- * @param path directories with a colon between them; an empty one is the working directory
+ * Finds the file to execute: a name with a slash is used unchanged, others are searched for in `path`.
+ * @param path directories separated by colons; an empty one is the working directory
  * @throws SvcError PROGRAM_NOT_FOUND (exit 127) or PROGRAM_NOT_EXECUTABLE (exit 126)
  */
 export function findProgram(file: string, path: string = process.env['PATH'] ?? defaultPath): string {
@@ -186,7 +185,7 @@ export function findProgram(file: string, path: string = process.env['PATH'] ?? 
   throw refused === undefined ? notFound(file) : notExecutable(file, refused);
 }
 
-/** Undefined for a file that can be executed. */
+/** Undefined if the file can be executed. */
 function executableProblem(path: string): string | undefined {
   try {
     if (!statSync(path).isFile()) return 'it is no regular file';
@@ -200,7 +199,7 @@ function executableProblem(path: string): string | undefined {
 
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP']);
 
-/** The same judgement about a failed `posix_spawn` or `execve` of a file that was there. */
+/** The corresponding error for a failed `posix_spawn` or `execve` of an existing file. */
 export function cannotExecute(file: string, cause: Error & { errnoName?: string }): SvcError {
   const { errnoName = '' } = cause;
   if (missing.has(errnoName)) return notFound(file, cause);
@@ -250,22 +249,23 @@ function notExecutable(
   );
 }
 
-/** Text goes as UTF-8, bytes go as they are. */
+/** Text is encoded as UTF-8, bytes are used unchanged. */
 export type CString = string | Uint8Array;
 
 const pointerSize = 8;
 
-/** Bytes that `writeStrings` needs for these: a multiple of 8. */
+/** Bytes that `writeStrings` needs for these strings: a multiple of 8. */
 export function stringsLength(strings: readonly CString[]): number {
   const text = strings.reduce((sum, string) => sum + Buffer.byteLength(string) + 1, 0);
   return Math.ceil((pointersLength(strings) + text) / pointerSize) * pointerSize;
 }
 
 /**
- * Writes a NULL-terminated array of pointers and then the NUL-terminated strings, as `argv` and `envp` are,
- * without any copy in between.
- * @param memory where to, and `address` its first byte's, a multiple of 8
- * @throws SvcError NUL_IN_STRING (exit 78), which names the position and never the string
+ * Writes a NULL-terminated array of pointers followed by the NUL-terminated strings, in the layout of `argv` and
+ * `envp`, without intermediate copies.
+ * @param memory the target
+ * @param address address of its first byte, a multiple of 8
+ * @throws SvcError NUL_IN_STRING (exit 78), which names the position and never quotes the string
  */
 export function writeStrings(memory: Buffer, address: bigint, strings: readonly CString[]): void {
   let offset = pointersLength(strings);
@@ -301,8 +301,8 @@ const setStatusFlags = 4;
 const nonBlocking = 0o4000;
 
 /**
- * Makes standard input, output and error blocking, as programs expect them that are executed next: Node's
- * streams change pipes, and the change stays with the pipe.
+ * Makes standard input, output and error blocking, as an executed program expects: Node's streams change the mode of
+ * pipes, which outlives the process.
  */
 export function makeStandardBlocking(): void {
   for (const descriptor of [0, 1, 2]) {

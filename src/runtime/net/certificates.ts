@@ -1,14 +1,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-/** A certificate, read; the first one of a chain. @throws Error when it cannot be */
+/** Parses a certificate; in a chain, the first one. @throws Error if it is malformed */
 export function readCertificate(pem: string): X509Certificate {
   const [first] = certificatesIn(pem);
   if (first === undefined) throw new Error('there is no certificate in it');
   return new X509Certificate(first);
 }
 
-/** The same for certificate and key. @throws Error if one cannot be read, or they do not match */
+/** Parses certificate and key. @throws Error if one is malformed, or they do not match */
 export function readIdentity({ cert, key }: TlsIdentity): X509Certificate {
   const certificate = readCertificate(cert);
   if (!certificate.checkPrivateKey(readKey(key)))
@@ -16,7 +16,7 @@ export function readIdentity({ cert, key }: TlsIdentity): X509Certificate {
   return certificate;
 }
 
-/** Node's own message may show where in the key the parser stopped. */
+/** Node's own message may reveal where in the key parsing failed. */
 function readKey(pem: string) {
   try {
     return createPrivateKey(pem);
@@ -25,19 +25,19 @@ function readKey(pem: string) {
   }
 }
 
-/** Whether one signed the other; dates are not checked. */
+/** Whether `authority` signed the certificate; dates are not checked. */
 export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
 
-/** In milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export function validityOf(certificate: X509Certificate): { readonly from: number; readonly to: number } {
   return { from: Date.parse(certificate.validFrom), to: Date.parse(certificate.validTo) };
 }
 
 /** A certificate and its private key. */
 export interface TlsIdentity {
-  /** PEM; the certificate itself first, then its chain. */
+  /** PEM: the certificate itself, followed by its chain. */
   readonly cert: string;
   /** PEM (PKCS #8). */
   readonly key: string;
@@ -45,22 +45,22 @@ export interface TlsIdentity {
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text, in order; anything between them is left out. */
+/** The certificates in a PEM text, in order; anything between them is ignored. */
 export function certificatesIn(pem: string): readonly string[] {
   return [...pem.matchAll(certificate)].map(([text]) => `${text}\n`);
 }
 
-/** Joins PEM texts, each certificate once. */
+/** Joins PEM texts without duplicate certificates. */
 export function bundleOf(...pems: readonly string[]): string {
   return [...new Set(pems.flatMap(certificatesIn))].join('');
 }
 
-/** A config map has at most 1 MiB in all. */
+/** The limit of a config map is 1 MiB. */
 const mostBytes = 1_000_000;
 
 /**
- * The certificates of a file as PEM, and nothing else: a private key in the file is not passed on.
- * @throws Error where it cannot be read or holds no certificate
+ * The certificates in a file as PEM, and nothing else: a private key in the file is not passed on.
+ * @throws Error if the file cannot be read or contains no certificate
  */
 export async function readAuthorities(path: string): Promise<string> {
   const certificates = certificatesIn(await readFile(path, 'utf8'));

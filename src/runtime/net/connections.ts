@@ -4,21 +4,22 @@ import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 
 export interface ConnectionBounds {
-  /** Connections at a time. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Requests in progress on one connection: clients that send the next before the answer (pipelining) are rare. */
+  /**
+   * Maximum requests in progress on one connection; clients rarely send the next one before the response (pipelining).
+   */
   readonly requests: number;
-  /** A request without a byte in either direction for this long may be ended for another one, in ms. */
+  /** Milliseconds without traffic after which a request may be ended for the sake of another. */
   readonly staleMs: number;
 }
 
 interface Watched {
-  /** Requests in progress. */
   requests: number;
-  /** `bytesRead` at the end of the last request: a connection that has more is in the middle of a head. */
+  /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
   readBefore: number;
   idleSince: number;
-  /** Bytes read and written at the last check. */
+  /** Bytes read and written up to the last check. */
   moved: number;
   movedAt: number;
 }
@@ -30,8 +31,8 @@ const unbounded: ConnectionBounds = {
 };
 
 /**
- * The connections of a server and how many requests each has in progress. `node:http` counts a connection that never
- * sent a byte as busy, and would wait for it at shutdown.
+ * The connections of a server with their requests in progress. `node:http` counts a connection that never sent a byte
+ * as busy, and would wait for it at shutdown.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -43,8 +44,8 @@ export class Connections {
   }
 
   /**
-   * A connection beyond the limit ends the slowest one: of those with an unfinished head, then of the idle ones, then
-   * of the stale ones.
+   * Adds a connection. One above the limit ends the slowest connection with an unfinished head, else the longest idle
+   * one, else the longest stale one.
    */
   add(socket: Socket): void {
     if (this.#watched.size >= this.#bounds.connections && !this.#endIdleOrStale()) {
@@ -59,7 +60,7 @@ export class Connections {
 
   /**
    * Registers a request, which is in progress until its response closes.
-   * @returns false if it is one too many for its connection, which is closed
+   * @returns false if the connection has too many requests, and is therefore closed
    */
   begin(socket: Socket, response: ServerResponse): boolean {
     const watched = this.#watched.get(socket);
@@ -89,7 +90,7 @@ export class Connections {
     watched.idleSince = performance.now();
   }
 
-  /** Pending responses are sent first. */
+  /** Sends pending responses first. */
   #endIdle(socket: Socket): void {
     if (this.#watched.get(socket)?.requests === 0) socket.destroySoon();
   }
@@ -103,7 +104,7 @@ export class Connections {
     return oldest === undefined ? this.endStale() : this.#end(oldest[0]);
   }
 
-  /** Ends the connection whose request has stalled for longest, if there is one. */
+  /** Ends the connection whose request has stalled longest, if there is one. */
   endStale(): boolean {
     const now = performance.now();
     let stalest: [Socket, Watched] | undefined;
@@ -116,7 +117,7 @@ export class Connections {
     return stalest !== undefined && this.#end(stalest[0]);
   }
 
-  /** Immediately, because its memory is needed. */
+  /** Closes immediately, because the connection's memory is needed. */
   #end(socket: Socket): true {
     this.#watched.delete(socket);
     resetSocket(socket);
@@ -126,15 +127,15 @@ export class Connections {
 
 const carriers = new WeakMap<Socket, Socket>();
 
-/** Returns the TCP connection below a TLS socket. */
+/** Registers the TCP connection below a TLS socket, for `resetSocket`. */
 export function carry(socket: Socket, carrier: Socket): void {
   carriers.set(socket, carrier);
 }
 
 /**
  * Closes a connection by RST, so that the peer cannot mistake a part for the whole. After a FIN, libuv refuses to
- * reset, and Node 24 would leave the socket open and spin at its exit; such a socket is closed normally. *
- * @param carrier the TCP connection below a TLS socket; Node resets no other
+ * reset, and Node 24 would leave the socket open and spin at its exit; such a socket is closed normally.
+ * @param carrier the TCP connection below a TLS socket, since only that can be reset
  */
 export function resetSocket(socket: Socket, carrier = carriers.get(socket) ?? socket): void {
   if (!isEnding(socket) && !isEnding(carrier)) carrier.resetAndDestroy();
@@ -143,13 +144,13 @@ export function resetSocket(socket: Socket, carrier = carriers.get(socket) ?? so
 
 const isEnding = ({ writableEnded, writableFinished }: Socket): boolean => writableEnded && !writableFinished;
 
-/** Node's default for connections that wait to be accepted. */
+/** Node's default backlog of connections to accept. */
 const usualBacklog = 511;
 
 /**
- * Starts listening and says where, with the port that was got: `127.0.0.1:8191`, `[::]:8191`. Later failures to accept,
- * for want of descriptors or memory, are ignored.
- * @param refused what is thrown if it cannot listen there
+ * Starts listening, and returns the address with the actual port: `127.0.0.1:8191`, `[::]:8191`. Later failures to
+ * accept, for lack of descriptors or memory, are ignored.
+ * @param refused makes the error to throw if the address is not available
  */
 export async function listenAt(
   server: Server,
@@ -170,8 +171,8 @@ type Connect = (...parameters: Parameters<http.Agent['createConnection']>) => So
 const ignored = (): void => undefined;
 
 /**
- * Node removes its error listener from a kept connection when a response ends. A request aborted at that moment
- * destroys the connection with an unhandled error, which would end the process.
+ * Node removes its error listener from a kept connection when a response ends. A request aborted at that moment would
+ * destroy the connection with an unhandled error, which ends the process.
  */
 export function outliveAborts<T extends http.Agent>(agent: T): T {
   const connect = agent.createConnection.bind(agent) as Connect;
@@ -185,9 +186,9 @@ const localhost: LookupFunction = (_name, { all }, callback) =>
   all ? callback(null, [{ address: loopback, family: 4 }]) : callback(null, loopback, 4);
 
 /**
- * How to look a host's name up; undefined for the system's way. What travels in the clear goes to loopback addresses alone:
- * /etc/hosts of a container may be written by others, who would send `localhost` elsewhere. Of the two loopback addresses
- * it is one: at the other, others may listen while the server is up.
+ * Lookup function for a host; undefined for the system's. Unencrypted traffic must only go to loopback addresses, but
+ * others may be able to write a container's /etc/hosts and redirect `localhost`. It is resolved to one loopback address
+ * only, since others could listen on the second one while the server is up.
  */
 export const lookupOf = (host: string): LookupFunction | undefined =>
   host.toLowerCase() === 'localhost' ? localhost : undefined;

@@ -22,31 +22,31 @@ import {
 import { decodeHeaders, encodeHeaders } from '../../core/http2-headers.ts';
 
 export interface UnaryCall {
-  /** Path of a Unix socket; a leading NUL means the abstract namespace. */
+  /** Path of a Unix socket; a leading NUL denotes the abstract namespace. */
   readonly socketPath: string;
-  /** Connects in place of `socketPath`; without a socket nobody listens. */
+  /** Connects in place of `socketPath`; no socket means that nobody listens. */
   readonly connection?: (() => Socket | undefined) | undefined;
-  /** Such as `/svc.agent.v1.NodeAgent/Register`. */
+  /** For example `/svc.agent.v1.NodeAgent/Register`. */
   readonly method: string;
   /** At most 16,000 bytes. */
   readonly request: Uint8Array;
-  /** For the whole call, including connecting, in milliseconds. */
+  /** Milliseconds for the whole call, including connecting. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * One gRPC call without a channel: connects, asks, closes. HTTP/2 is implemented here, because loading node:http2 costs
- * 15 ms at start and 3 MB.
- * @returns the answer's message
- * @throws GrpcError (UNAVAILABLE where nobody listens, DEADLINE_EXCEEDED after `timeoutMs`); the signal's reason
+ * Makes one gRPC call without a channel: connects, calls, closes. HTTP/2 is implemented here, because loading
+ * node:http2 costs 15 ms at start and 3 MB.
+ * @returns the response message
+ * @throws GrpcError (UNAVAILABLE if nobody listens, DEADLINE_EXCEEDED after `timeoutMs`); the signal's reason
  */
 export async function unaryCall(call: UnaryCall): Promise<Uint8Array> {
   call.signal?.throwIfAborted();
   return new Promise((resolve, reject) => new Call(call, resolve, reject).begin());
 }
 
-/** No dynamic header table, no server push. */
+/** No dynamic header table and no server push. */
 const settings = Buffer.from([0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
 const ourStream = 1;
 
@@ -70,7 +70,7 @@ function asked({ method, request, timeoutMs }: UnaryCall): Buffer {
   ]);
 }
 
-/** Reads the server's side of a connection on which one call was made. */
+/** Reads the server's side of a connection with a single call. */
 class UnaryResponse {
   readonly #reader = new FrameReader();
   readonly #headers = new Map<string, string>();
@@ -78,13 +78,13 @@ class UnaryResponse {
   #size = 0;
   #block: Uint8Array[] = [];
   #greeted = false;
-  /** The stream ends with the headers that are coming in, or has ended. */
+  /** The stream ends after the current headers, or has ended. */
   #ending = false;
   #ended = false;
 
   /**
-   * @param reply sends a frame back: of this type, with this payload, as an acknowledgement
-   * @returns the answer's message once it is there
+   * @param reply sends an acknowledgement frame with this type and payload
+   * @returns the response message once it is complete
    * @throws GrpcError
    */
   read(piece: Uint8Array, reply: (type: number, payload: Uint8Array) => void): Uint8Array | undefined {
@@ -211,7 +211,7 @@ class Call {
   }
 }
 
-/** Answers of ours are below 200 bytes. The window of 65,535 that a stream begins with is never enlarged. */
+/** Our responses are below 200 bytes. The stream's initial window of 65,535 bytes is never enlarged. */
 const answerLimit = 32_768;
 const blockLimit = 16_384;
 
@@ -229,7 +229,7 @@ function numberAt(payload: Uint8Array, offset: number): number {
   return new DataView(payload.buffer, payload.byteOffset).getUint32(offset);
 }
 
-/** A call that was not answered with OK. The message is the server's or says what went wrong on the way. */
+/** A call that was not answered with OK. The message is the server's, or describes the failure on the way. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly status: GrpcStatus;

@@ -5,17 +5,17 @@ import {
   type TlsSessions,
 } from './http1-connection.ts';
 
-/** Bounds on the connections to one server; times in milliseconds. */
+/** Limits on connections to one server; times in milliseconds. */
 export interface ClientLimits {
-  /** Connections at a time; further requests wait for one within `connectMs`. */
+  /** Maximum number of connections; further requests wait for one within `connectMs`. */
   readonly sockets: number;
-  /** Until a connection stands, the wait for a free one and the TLS handshake included. */
+  /** Time until a connection is established, including the wait for a free one and the TLS handshake. */
   readonly connectMs: number;
-  /** How long an unused connection is kept. */
+  /** Time that an unused connection is kept. */
   readonly keptMs: number;
 }
 
-/** Callback of a request that waits for a connection. Called once. */
+/** Callbacks of a request that waits for a connection; at most one of them is called, once. */
 export interface ConnectionWaiter {
   connected(connection: Http1Connection): void;
   failed(error: Error): void;
@@ -23,7 +23,7 @@ export interface ConnectionWaiter {
 
 /** A watcher that is called periodically. */
 export interface Watched {
-  /** @param now of `performance.now()` */
+  /** @param now from `performance.now()` */
   look(now: number): void;
 }
 
@@ -37,17 +37,17 @@ const lateness = 1 / 4;
 const longestTickMs = 500;
 
 /**
- * Kept connections to one server, for what is called often: each request costs one callback object and no timer of its
- * own. The most recently used connection is used first, so that the others expire.
+ * Kept connections to one server, for frequent requests: a request takes one callback object and no timer of its own.
+ * The most recently used connection is reused first, so that the others expire.
  */
 export class Http1Client {
   readonly #target: HttpTarget;
   readonly #limits: ClientLimits;
   readonly #session: TlsSessions = { ticket: undefined };
-  /** With the time when each began to connect. */
+  /** With the time at which each began to connect. */
   readonly #connecting = new Map<Http1Connection, number>();
   readonly #connections = new Set<Http1Connection>();
-  /** Oldest first, with the time when each became idle. */
+  /** Oldest first, with the time at which each became idle. */
   readonly #idle = new Map<Http1Connection, number>();
   readonly #waiting = new Set<Waiting>();
   readonly #watched = new Set<Watched>();
@@ -55,14 +55,14 @@ export class Http1Client {
   #ticker: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param shortestMs of all time-outs that those who watch look for */
+  /** @param shortestMs shortest of the timeouts that watchers detect */
   constructor(target: HttpTarget, limits: ClientLimits, shortestMs: number) {
     this.#target = target;
     this.#limits = limits;
     this.#tickMs = Math.min(longestTickMs, Math.max(1, Math.min(shortestMs, limits.connectMs) * lateness));
   }
 
-  /** Passes on a free connection, at once if there is one. @returns a function that cancels the wait */
+  /** Passes a free connection to the waiter, at once if there is one. @returns a function that cancels the wait */
   acquire(waiter: ConnectionWaiter): () => void {
     const kept = this.#takeIdle();
     if (kept !== undefined) {
@@ -134,7 +134,10 @@ export class Http1Client {
     next.waiter.connected(connection);
   }
 
-  /** A connection that could not be established fails the request that has waited longest: one is opened for each. */
+  /**
+   * A connection that could not be established fails the request that has waited longest, because one is opened for
+   * each.
+   */
   #failed(connection: Http1Connection, error: Error): void {
     this.#idle.delete(connection);
     if (!this.#connecting.delete(connection)) return;
@@ -178,7 +181,7 @@ export class Http1Client {
   }
 }
 
-/** A timeout, with the code that the operating system would use. */
+/** A timeout error with the operating system's code. */
 export const timedOut = (message: string): Error => Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 
 const closedHere = (): Error => Object.assign(new Error('the client was closed'), { code: 'ECONNABORTED' });

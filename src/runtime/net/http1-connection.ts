@@ -4,56 +4,56 @@ import { type ResponseHead, ResponseParser } from '../../core/http1.ts';
 import { release } from '../memory.ts';
 import { lookupOf, resetSocket } from './connections.ts';
 
-/** A server and how to reach it. */
+/** Address of a server, and how to reach it. */
 export interface HttpTarget {
   /** An IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Undefined: without TLS. `ca`: PEM certificates to trust in place of Node's own. */
+  /** Undefined: no TLS. `ca`: PEM certificates trusted in place of Node's own. */
   readonly tls: { readonly ca?: string | undefined } | undefined;
 }
 
 /** Callbacks of one request. None follows `ended` or `failed`. */
 export interface ResponseHandler {
-  /** `100 Continue` has come. */
+  /** `100 Continue` was received. */
   continued(): void;
   head(head: ResponseHead): void;
-  /** A piece of the body, in memory that is reused as soon as this returns. */
+  /** A piece of the body, in memory that is reused when this returns. */
   data(bytes: Buffer): void;
   ended(): void;
-  /** @param unseen a kept connection turned out to be closed: the server has not seen the request */
+  /** @param unseen a reused connection turned out to be closed, so the server has not seen the request */
   failed(error: Error, unseen: boolean): void;
 }
 
 export type WriteCallback = (error?: Error | null) => void;
 
 export interface ConnectionEvents {
-  /** It is established, including the TLS handshake. */
+  /** The connection is established, including the TLS handshake. */
   opened(): void;
-  /** It accepts another request. */
+  /** The connection accepts another request. */
   free(): void;
-  /** It accepts no more requests. */
+  /** The connection accepts no more requests. */
   failed(error: Error): void;
-  /** It is fully closed. */
+  /** The connection is fully closed. */
   closed(): void;
 }
 
 /**
- * Shared read buffer of all connections without TLS. libuv allocates, reads and calls back without interruption, so its
- * bytes are valid only inside the callback.
+ * Read buffer shared by all connections without TLS. libuv allocates, reads and calls back without interruption, so the
+ * bytes are only valid in the callback.
  */
 const slab = Buffer.allocUnsafeSlow(256 * 1024);
 
 const bounds = { maxHead: 64 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
 
-/** One connection for one request at a time. */
+/** A connection for one request at a time. */
 export class Http1Connection {
   readonly #events: ConnectionEvents;
   /** The TLS connection, once it exists. */
   #socket: Socket;
-  /** The TCP connection, which below TLS alone can be reset. */
+  /** The TCP connection, which must be reset in place of a TLS connection above it. */
   readonly #carrier: Socket;
-  /** Of TLS alone. */
+  /** Only with TLS. */
   readonly #pieces = new GatheredPieces((bytes) => this.#take(bytes));
   #handler: ResponseHandler | undefined;
   #parser: ResponseParser | undefined;
@@ -61,10 +61,10 @@ export class Http1Connection {
   #gone = false;
   #begun = 0;
   #paused = false;
-  /** The request was passed on completely. */
+  /** Whether the request was written completely. */
   #sent = true;
   #read = 0;
-  /** Of `#read`, as the request in progress began. */
+  /** Value of `#read` when the current request began. */
   #readBefore = 0;
   #failure: Error | undefined;
 
@@ -84,7 +84,7 @@ export class Http1Connection {
     this.#carrier.once('connect', () => (tls === undefined ? this.#ready() : this.#secure(target, session)));
   }
 
-  /** Bytes in both directions, for those who watch whether anything moves. */
+  /** Bytes in both directions, for watchers that detect stalls. */
   get moved(): number {
     return this.#read + this.#socket.bytesWritten;
   }
@@ -119,7 +119,7 @@ export class Http1Connection {
     this.write(first, whole, done);
   }
 
-  /** @param done called once the operating system has all of it, or with the error that kept it from that */
+  /** @param done called once the operating system has taken all bytes, or with the error that prevented it */
   write(buffers: readonly Uint8Array[], last: boolean, done?: WriteCallback): void {
     this.#sent = false;
     const written = (error?: Error | null) => {
@@ -135,7 +135,7 @@ export class Http1Connection {
     if (final > 0) this.#socket.uncork();
   }
 
-  /** Reads nothing more until `resume`. What was read already is still delivered. */
+  /** Stops reading until `resume`. Bytes already read are still delivered. */
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
@@ -148,17 +148,17 @@ export class Http1Connection {
     this.#socket.resume();
   }
 
-  /** An idle connection does not keep the process alive. */
+  /** Lets the process exit despite this idle connection. */
   rest(): void {
     this.#socket.unref();
   }
 
-  /** Closes it by RST, so that a partial request cannot be mistaken for a complete one. */
+  /** Closes the connection by RST, so that a partial request cannot be mistaken for a complete one. */
   reset(reason: Error): void {
     this.#fail(reason);
   }
 
-  /** Closes it normally, between two requests. */
+  /** Closes the connection normally, between two requests. */
   close(): void {
     this.#failure ??= over();
     this.#socket.end();
@@ -181,7 +181,7 @@ export class Http1Connection {
     });
   }
 
-  /** A TLS socket over another one has no `onread`, and one that connects by itself cannot be reset. */
+  /** A TLS socket over another socket has no `onread`, and one that connects by itself cannot be reset. */
   #secure({ host, tls }: HttpTarget, session: TlsSessions): void {
     const socket = connectTls({
       socket: this.#carrier,
@@ -190,7 +190,7 @@ export class Http1Connection {
       ...(session.ticket !== undefined && { session: session.ticket }),
       ...(isIP(host) === 0 && { servername: host }),
       ALPNProtocols: ['http/1.1'],
-      // explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off
+      // explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it
       rejectUnauthorized: true,
     });
     this.#socket = socket;
@@ -228,7 +228,7 @@ export class Http1Connection {
     return true;
   }
 
-  /** The response is complete; the connection is reused if both messages were complete. */
+  /** Handles a complete response; the connection is reused if the request was complete, too. */
   #finish(parser: ResponseParser, surplus: boolean): void {
     const handler = this.#handler;
     this.#handler = undefined;
@@ -278,8 +278,8 @@ const mostFreeBlocks = 16;
 const freeBlocks: Buffer[] = [];
 
 /**
- * TLS delivers records of at most 16 KiB, and each piece costs as much as a large one. The pieces of one turn of the
- * event loop are joined.
+ * TLS delivers records of at most 16 KiB, and a small piece costs as much as a large one, so the pieces of one turn of
+ * the event loop are joined.
  */
 class GatheredPieces {
   readonly #handOver: (bytes: Buffer) => void;
@@ -290,7 +290,7 @@ class GatheredPieces {
     this.#handOver = handOver;
   }
 
-  /** The buffer is released. */
+  /** Releases the buffer of the piece. */
   add(piece: Buffer): void {
     for (let from = 0; from < piece.length; ) {
       const block = this.#current();
@@ -327,10 +327,10 @@ export interface TlsSessions {
 
 const over = (): Error => new Error('the connection is over');
 
-/** Whether the server has closed the connection, as it may at any time with a kept one. */
+/** Whether the server has closed the connection, as it may do at any time with a kept one. */
 const isClosed = (error: NodeJS.ErrnoException): boolean =>
   error.code === 'ECONNRESET' || error.code === 'EPIPE';
 
-/** An unexpected end, with the code that the operating system would use. */
+/** Error for an unexpected end, with the operating system's code. */
 export const closedError = (message: string): Error =>
   Object.assign(new Error(message), { code: 'ECONNRESET' });

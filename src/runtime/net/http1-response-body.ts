@@ -1,25 +1,25 @@
 import { release } from '../memory.ts';
 
-/** What a body requires of its connection. */
+/** Flow control of a body's connection. */
 export interface BodyFlow {
   pause(): void;
   resume(): void;
-  /** The rest is not read: the connection cannot be kept. */
+  /** Discards the rest unread, so the connection cannot be kept. */
   reset(reason: Error): void;
 }
 
 /** Buffered bytes at which the connection is paused. */
 const highWater = 64 * 1024;
 /**
- * A server may send byte by byte, and each piece has an overhead of some hundred bytes, so that beyond this number
- * small ones are joined.
+ * A server may send byte by byte, and each piece has an overhead of some hundred bytes, so beyond this number small
+ * pieces are joined.
  */
 const mostPieces = 64;
 const smallPiece = 1024;
 
 /**
- * The body of a response, buffered within bounds until it is pulled. One reader at a time, which must consume, drop or
- * destroy it to free the connection.
+ * The body of a response, buffered within limits until it is read. There is one reader at a time, which must consume,
+ * discard or destroy the body to free the connection.
  */
 export class ResponseBody implements AsyncIterable<Buffer> {
   readonly #flow: BodyFlow;
@@ -31,9 +31,9 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   #dropped = false;
   #wake: (() => void) | undefined;
   #transform: ((bytes: Buffer) => Buffer) | undefined;
-  /** Bytes still to go through `#transform`. */
+  /** Remaining bytes for `#transform`. */
   #left = 0;
-  /** What `fill` waits for, copied straight from the connection's memory. */
+  /** The buffer that a pending `fill` waits for, copied to directly from the connection's memory. */
   #filling: Filling | undefined;
 
   /** @param broken makes the error that a reader gets for an incomplete body */
@@ -42,12 +42,12 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#broken = broken;
   }
 
-  /** Bytes that have arrived and were not pulled. */
+  /** Bytes that have arrived but were not read. */
   get waiting(): number {
     return this.#queued;
   }
 
-  /** All of it has arrived. */
+  /** Whether the whole body has arrived. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -56,7 +56,10 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     return this.#failure !== undefined;
   }
 
-  /** At least one byte and at most `max`, or undefined at the end. The caller owns them. @throws what `broken` has made */
+  /**
+   * At least one byte and at most `max`; undefined at the end. The caller owns the bytes. @throws the error from
+   * `broken`
+   */
   async next(max = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
     while (this.#queue.length === 0) {
       if (this.#isOver()) return undefined;
@@ -65,7 +68,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     return this.#shift(max);
   }
 
-  /** Exactly `length` bytes in memory of their own, or undefined when the body ends before. */
+  /** Exactly `length` bytes in their own memory; undefined if the body ends before. */
   async exact(length: number): Promise<Buffer | undefined> {
     const [first] = this.#queue;
     if (first?.length === length && !isPiece(first)) return this.#shift(length);
@@ -74,8 +77,8 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   }
 
   /**
-   * Copies what comes next into `target`, until at least `least` bytes are there.
-   * @returns their number: less than that when the body has ended. @throws what `broken` has made
+   * Copies the next bytes into `target` until there are at least `least`.
+   * @returns number of bytes; fewer than `least` only at the end of the body. @throws the error from `broken`
    */
   async fill(target: Buffer, least = target.length): Promise<number> {
     const filling: Filling = { target, filled: 0, least };
@@ -92,8 +95,8 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   }
 
   /**
-   * Applies `transform`, which keeps lengths, to the next `size` bytes piece by piece. Bytes that have not arrived yet
-   * are transformed in place, without a copy. What went through an earlier one has to be read by then.
+   * Applies the length-preserving `transform` piece by piece to the next `size` bytes. Bytes that have not arrived yet
+   * are transformed in place, without a copy. Bytes of an earlier transform must have been read by then.
    */
   through(transform: (bytes: Buffer) => Buffer, size: number): void {
     const waiting = this.#queue.splice(0);
@@ -119,21 +122,21 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     if (!this.#complete && this.#failure === undefined) this.#flow.resume();
   }
 
-  /** Closes the connection, unless all has arrived. */
+  /** Closes the connection unless the whole body has arrived. */
   destroy(reason: Error = new Error('the rest of the answer is not wanted')): void {
     if (this.#complete || this.#failure !== undefined) return;
     this.#flow.reset(reason);
     this.failed(reason);
   }
 
-  /** The pending read is satisfied. */
+  /** Drops buffered bytes, and closes the connection unless the whole body has arrived. */
   close(): void {
     this.#queue.length = 0;
     this.#queued = 0;
     this.destroy();
   }
 
-  /** For the connection: more has arrived, in memory that is reused. */
+  /** Called by the connection with received bytes, in memory that is reused. */
   push(bytes: Buffer): void {
     if (this.#dropped) return;
     const filling = this.#filling;
@@ -143,20 +146,20 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     if (filling === undefined || filling.filled >= filling.least) this.#awaken();
   }
 
-  /** For the connection: the body is complete. */
+  /** Called by the connection when the body is complete. */
   ended(): void {
     this.#complete = true;
     this.#awaken();
   }
 
-  /** For the connection: nothing more will come. */
+  /** Called by the connection when nothing more will arrive. */
   failed(cause: Error | undefined): void {
     if (this.#complete || this.#failure !== undefined) return;
     this.#failure = this.#broken(cause);
     this.#awaken();
   }
 
-  /** @param owned whether the memory is not reused */
+  /** @param owned whether the memory is exclusively ours and not reused */
   #keep(bytes: Buffer, owned: boolean): void {
     const count = Math.min(this.#left, bytes.length);
     if (count > 0 && this.#transform !== undefined) {
@@ -185,7 +188,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#queue.push(whole);
   }
 
-  /** @throws what `broken` has made */
+  /** @throws the error from `broken` */
   #isOver(): boolean {
     if (this.#complete) return true;
     if (this.#failure !== undefined) throw this.#failure;
@@ -217,7 +220,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     return piece;
   }
 
-  /** Moves what fits of the first chunk, whose memory nobody else has. @returns bytes */
+  /** Moves as much as fits of the first chunk, whose memory is exclusively ours. @returns number of bytes */
   #copyFirst(target: Buffer): number {
     const first = this.#queue[0] as Buffer;
     const count = first.copy(target);
@@ -238,7 +241,7 @@ interface Filling {
   filled: number;
 }
 
-/** @returns bytes that `filling` has taken */
+/** @returns number of bytes that `filling` took */
 function copyInto(filling: Filling, bytes: Buffer): number {
   const copied = bytes.copy(filling.target, filling.filled);
   filling.filled += copied;

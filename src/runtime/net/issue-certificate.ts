@@ -13,16 +13,16 @@ export interface IssueOptions {
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
   readonly uris?: readonly string[];
-  /** How long it is valid from now on, at most as long as its authority. */
+  /** Validity in days from now, bounded by that of the CA. */
   readonly days: number;
   readonly usage: 'server' | 'client';
-  /** In milliseconds since 1970; default: the clock. */
+  /** Milliseconds since 1970; default: the clock. */
   readonly now?: number;
 }
 
 /**
- * A certificate of the authority with a new key (RSA 2048), for servers or for clients, never for both.
- * @throws Error when the authority's PEM cannot be read
+ * Issues a certificate with a new key (RSA 2048), for either servers or clients.
+ * @throws Error if the CA's PEM cannot be read
  */
 export async function issueCertificate(authority: TlsIdentity, options: IssueOptions): Promise<TlsIdentity> {
   const { commonName, days, now = Date.now() } = options;
@@ -60,15 +60,15 @@ function namesOf({ dnsNames = [], ipAddresses = [], uris = [] }: IssueOptions): 
 }
 
 export interface AuthorityOptions {
-  /** Unique for each authority: verifiers first select the issuer by name. */
+  /** Unique for each CA, because verifiers first select the issuer by name. */
   readonly commonName: string;
-  /** How long it is valid from now on. */
+  /** Validity in days from now. */
   readonly days: number;
-  /** In milliseconds since 1970; default: the clock. */
+  /** Milliseconds since 1970; default: the clock. */
   readonly now?: number;
 }
 
-/** A self-signed authority that issues certificates of servers and clients, and no further authorities. RSA 3072. */
+/** Creates a self-signed CA (RSA 3072) that issues server and client certificates, but no further CAs. */
 export async function createAuthority({
   commonName,
   days,
@@ -92,7 +92,7 @@ export async function createAuthority({
   return { cert: compose(plan, privateKey), key: privateKey };
 }
 
-/** As forge makes it for `subjectKeyIdentifier`. */
+/** The value that forge generates for `subjectKeyIdentifier`. */
 function keyIdentifierOf(key: forge.pki.rsa.PublicKey): string {
   return forge.pki.getPublicKeyFingerprint(key, { type: 'RSAPublicKey' }).getBytes();
 }
@@ -105,14 +105,14 @@ export interface CertificatePlan {
   readonly publicKey: string;
   readonly subject: forge.pki.CertificateField[];
   readonly issuer: forge.pki.CertificateField[];
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly extensions: readonly object[];
 }
 
 /**
- * A certificate signed by `signer`.
+ * Creates a certificate signed by `signer`.
  * @param signer PEM of an RSA private key
  * @returns PEM
  */
@@ -139,7 +139,7 @@ function signingKey(certificate: forge.pki.Certificate, signer: string): forge.p
   return { sign: signature } as unknown as forge.pki.rsa.PrivateKey;
 }
 
-/** 128 random bits below a first byte that keeps it positive and without leading zeros. */
+/** 128 random bits after a first byte that makes the number positive and free of leading zeros. */
 function serialNumber(): string {
   return `01${randomBytes(16).toString('hex')}`;
 }
@@ -154,7 +154,7 @@ export interface KeyPair {
 }
 
 /**
- * An RSA key pair, generated off the event loop: 3072 bits take a third of a second, forge's own generator takes
+ * Generates an RSA key pair off the event loop: 3072 bits take a third of a second, while forge's own generator takes
  * seconds.
  */
 export function rsaKeyPair(modulusLength: number): Promise<KeyPair> {

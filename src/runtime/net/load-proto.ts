@@ -3,9 +3,9 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { packageFolder } from '../component/package-folder.ts';
 
 /**
- * For example `svc.agent.v1.NodeAgent` in `svc/agent/v1/node_agent.proto`, below the package's folder `proto`. Messages
- * have camelCase fields; 64-bit integers and names of enums are text; an absent field has its default, null for a
- * message, [] for a repeated one, and left out for an `optional` one.
+ * Loads for example `svc.agent.v1.NodeAgent` in `svc/agent/v1/node_agent.proto`, below the package's folder `proto`.
+ * Messages have camelCase fields; 64-bit integers and enum names are text; an absent field has its default: null for a
+ * message, [] for a repeated field, and no member for an `optional` one.
  */
 export async function loadProtoService(file: string, service: string): Promise<ServiceDefinition> {
   // once bundled, a CommonJS package has only its default export

@@ -8,14 +8,14 @@ export interface StoreCredentials extends SigningCredentials {
   readonly expiration?: Date;
 }
 
-/** The store's credentials, kept until shortly before they expire. @throws S3Error 503 when there are none */
+/** The store's credentials, cached until shortly before they expire. @throws S3Error 503 if there are none */
 export type CredentialSource = () => StoreCredentials | Promise<StoreCredentials>;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * The AWS default provider chain, loaded on first use and only as far as needed.
- * @param profile of the shared configuration, in place of the one that the environment names
+ * @param profile from the shared configuration, in place of the one in the environment
  */
 export function defaultCredentials(env: Env, log: Logger, profile?: string): CredentialSource {
   const redact = redacting();
@@ -39,7 +39,7 @@ export function defaultCredentials(env: Env, log: Logger, profile?: string): Cre
   });
 }
 
-/** The providers that the environment configures, in the chain's order. */
+/** Variables that configure providers, in the chain's order. */
 const sources = [
   'AWS_PROFILE',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
@@ -48,7 +48,7 @@ const sources = [
 ];
 const namedSource = (env: Env) => sources.find((name) => env[name]);
 
-/** An error in the code is ours, whatever is configured. */
+/** An error in the code is ours, whatever the configuration. */
 function nextStep(error: unknown, source: string | undefined): string {
   if (error instanceof TypeError || error instanceof ReferenceError)
     return 'this is a defect of svc and not of what is configured; report it with this line';
@@ -56,7 +56,7 @@ function nextStep(error: unknown, source: string | undefined): string {
   return 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role that the AWS default provider chain finds';
 }
 
-/** Keeps the secret parts of the latest credentials out of every log line. */
+/** Redacts the secret parts of the latest credentials in logs. */
 function redacting(): (credentials: StoreCredentials) => StoreCredentials {
   let forget: (() => void)[] = [];
   return (credentials) => {
@@ -67,7 +67,7 @@ function redacting(): (credentials: StoreCredentials) => StoreCredentials {
   };
 }
 
-/** The chain's first provider, without loading the chain; as there, a named profile has precedence. */
+/** The chain's first provider, without loading the chain; as in the chain, a named profile takes precedence. */
 function fromEnvironment(env: Env): StoreCredentials | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey || env.AWS_PROFILE || env.AWS_CREDENTIAL_EXPIRATION) return undefined;
@@ -90,8 +90,8 @@ function loadChain(profile: string | undefined): Provider {
 const refreshBeforeMs = 5 * 60_000;
 
 /**
- * One call of `provider` at a time. Credentials that are about to expire are
- * still given out while newer ones cannot be had.
+ * Makes one call of `provider` at a time. Credentials that are about to expire are still used while newer ones are not
+ * available.
  */
 export function memoised(
   provider: Provider,

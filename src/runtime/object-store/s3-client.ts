@@ -13,11 +13,11 @@ const sockets = 32;
 export interface StoreClientParts {
   readonly address: StoreAddress;
   readonly credentials: CredentialSource;
-  /** PEM certificates to trust in place of Node's own. */
+  /** PEM certificates trusted in place of Node's own. */
   readonly ca?: string | undefined;
 }
 
-/** A client of the object store for commands; it retries a few times within bounds. */
+/** An object store client for commands, with a bounded number of retries. */
 export function storeClient({ address, credentials, ca }: StoreClientParts): S3Client {
   return new S3Client({
     endpoint: address.upstream.href,
@@ -32,7 +32,7 @@ export function storeClient({ address, credentials, ca }: StoreClientParts): S3C
       requestTimeout: answerMs,
       throwOnRequestTimeout: true,
       httpAgent: outliveAborts(new HttpAgent({ keepAlive: true, maxSockets: sockets })),
-      // verified whatever NODE_TLS_REJECT_UNAUTHORIZED says
+      // verifies certificates regardless of NODE_TLS_REJECT_UNAUTHORIZED
       httpsAgent: outliveAborts(
         new HttpsAgent({ keepAlive: true, maxSockets: sockets, ...(ca && { ca }), rejectUnauthorized: true }),
       ),

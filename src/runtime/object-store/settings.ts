@@ -3,7 +3,7 @@ import { exitStatus, SvcError } from '../../core/errors.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../../core/s3/aws-endpoint.ts';
 import { httpUrl, matching, type Resolved, type Settings } from '../../core/settings/setting.ts';
 
-/** The object store's address, the same for the proxy and for commands that read its store. */
+/** The object store's address, for the proxy and for commands that access its store. */
 export const storeSettings = {
   upstream: {
     variable: 'SVC_PROXY_UPSTREAM',
@@ -45,8 +45,8 @@ export function storeOf(
 }
 
 /**
- * PEM certificates of AWS_CA_BUNDLE, trusted in place of Node's own as the AWS tools do.
- * @throws SvcError when the file cannot be read
+ * PEM certificates of AWS_CA_BUNDLE, which replace Node's own, as in the AWS tools.
+ * @throws SvcError if the file cannot be read
  */
 export function trustedAuthorities(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const path = env.AWS_CA_BUNDLE;

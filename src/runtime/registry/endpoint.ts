@@ -3,21 +3,21 @@ import { type ImageReference, parseImageReference } from '../../core/image/refer
 import { matchCredentials, type RegistryCredential } from '../../core/image/registry-credentials.ts';
 import { httpUrl, isLoopback } from '../../core/settings/setting.ts';
 
-/** One place where a repository can be read. */
+/** A place where a repository can be read. */
 export interface RegistryEndpoint {
   readonly origin: URL;
-  /** Of the repository there. */
+  /** Name of the repository at this place. */
   readonly repository: string;
-  /** Registry and repository as pull secrets name them. */
+  /** Registry and repository in the form of pull secrets. */
   readonly name: string;
-  /** What it mirrors. */
+  /** The mirrored registry, if this is a mirror. */
   readonly mirrorOf: string | undefined;
 }
 
-/** Docker Hub's API has another host than its image references. */
+/** Docker Hub's API has a different host than its image references. */
 const hosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
-/** The mirrors of a registry, then itself: by HTTPS, on this machine by plain HTTP. */
+/** The mirrors of a registry, followed by the registry itself; HTTPS, except plain HTTP on this machine. */
 export function endpointsFor({ registry, repository }: ImageReference, mirrors: Mirrors): RegistryEndpoint[] {
   const found = mirrors.get(registry) ?? [];
   return [
@@ -41,7 +41,7 @@ function originOf(registry: string): URL {
 }
 
 /**
- * Whether an endpoint may redirect there: only by HTTPS, never with credentials in the URL, and to loopback only from
+ * Whether an endpoint may redirect to a URL: only HTTPS, never with credentials in the URL, and to loopback only from
  * loopback.
  */
 export function mayLeadTo({ origin }: RegistryEndpoint, url: URL): boolean {
@@ -51,15 +51,15 @@ export function mayLeadTo({ origin }: RegistryEndpoint, url: URL): boolean {
   return url.protocol === 'https:';
 }
 
-/** Where the images of a registry are looked up first, in this order. */
+/** Mirrors to try before the registry, in order. */
 export type Mirrors = ReadonlyMap<string, readonly URL[]>;
 
 const url = httpUrl('https://mirror.example');
 
 /**
- * Reads items such as `docker.io=https://mirror.example`; a path of the URL comes before the repository, as in
- * `docker.io=https://mirror.example/hub`. A registry may have several.
- * @throws SvcError (exit 78) that names every item that is wrong
+ * Parses items such as `docker.io=https://mirror.example`; a path in the URL precedes the repository, as in
+ * `docker.io=https://mirror.example/hub`. A registry may have several mirrors.
+ * @throws SvcError (exit 78) that names every invalid item
  */
 export function parseMirrors(items: readonly string[]): Mirrors {
   const mirrors = new Map<string, URL[]>();
@@ -80,7 +80,7 @@ export function parseMirrors(items: readonly string[]): Mirrors {
   });
 }
 
-/** A mirror as a reference begins there: `mirror.example/hub`. */
+/** The start of image references at a mirror: `mirror.example/hub`. */
 export function mirrorPlace(url: URL): string {
   const prefix = url.pathname.replace(/^\/v2(?=\/|$)/, '').replace(/^\/+|\/+$/g, '');
   return prefix === '' ? url.host : `${url.host}/${prefix}`;
@@ -98,18 +98,18 @@ function readItem(item: string): { registry: string; at: URL } {
   return { registry, at };
 }
 
-/** One way to read a repository: where, and as whom. */
+/** One way to read a repository: a place and a user. */
 export interface Access {
   readonly endpoint: RegistryEndpoint;
-  /** Undefined: anonymously. */
+  /** Undefined: anonymous. */
   readonly credential: RegistryCredential | undefined;
 }
 
-/** Maximum number of credentials per registry: the kubelet would not try more in time either. */
+/** Maximum number of credentials for a registry; the kubelet would not try more in time either. */
 const mostCredentials = 16;
 
 /**
- * All ways to read an image, in the order to try them: mirrors first, at each place with its credentials, then
+ * All ways to read an image, in the order to try: mirrors first, and at each place first with its credentials, then
  * anonymously. A mirror never gets the registry's credentials.
  */
 export function accessesTo(

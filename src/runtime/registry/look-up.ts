@@ -27,23 +27,23 @@ import { openSession, type RegistrySession } from './session.ts';
 
 export interface LookUpOptions {
   readonly client: RegistryHttpClient;
-  /** Of the node that the pod must get; undefined: any. */
+  /** Architecture of the pod's node; undefined: any. */
   readonly architecture: string | undefined;
-  /** What is known of a digest by this way already. */
+  /** A command already known for a digest by this access. */
   known(access: Access, digest: string): ImageCommand | undefined;
-  /** In all; each place gets a share of the remaining time. */
+  /** Total time; each place gets a share of the remaining time. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** An image, and by which way it was found. */
+/** An image, and the access that found it. */
 export interface FoundBy extends FoundImage {
   readonly access: Access;
 }
 
 /**
- * Looks an image up by one way after the other.
- * @param accesses in the order to try, those of one place together; at least one
+ * Looks an image up by one access after another.
+ * @param accesses in the order to try, grouped by place; at least one
  * @throws RegistryError of the last place; the signal's reason when aborted
  */
 export async function lookUp(
@@ -78,7 +78,7 @@ function placesOf(accesses: readonly Access[]): (readonly [RegistryEndpoint, Acc
   return [...places];
 }
 
-/** Some registries hide what a user may not read, so a missing image is also looked up as other users. */
+/** Some registries hide images that a user may not read, so a missing image is also looked up as other users. */
 async function atPlace(
   reference: ImageReference,
   ways: readonly Access[],
@@ -130,25 +130,25 @@ async function within<T>(
   }
 }
 
-/** Ten times the size for large images, and small enough for a container of 128 MiB that reads several at a time. */
+/** Ten times the size for large images, but small enough for a 128 MiB container that reads several at a time. */
 const largest = 1024 * 1024;
 const accept = [...manifestTypes.index, ...manifestTypes.image].join(', ');
 
 interface FoundImage {
-  /** Of the manifest or index that the reference names. */
+  /** Digest of the manifest or index that the reference names. */
   readonly digest: string;
   readonly command: ImageCommand;
 }
 
 export interface ReadImageOptions {
-  /** Of the node that the pod must get; undefined: any. */
+  /** Architecture of the pod's node; undefined: any. */
   readonly architecture: string | undefined;
-  /** What is known of a digest already. */
+  /** A command already known for a digest. */
   known(digest: string): ImageCommand | undefined;
 }
 
 /**
- * The command of an image. Content that a digest names must match it, or is refused.
+ * Reads the command of an image. Content that does not match its digest is rejected.
  * @throws RegistryError
  */
 async function readImage(
@@ -161,7 +161,7 @@ async function readImage(
   return { digest, command };
 }
 
-/** Registries with pull limits do not count HEAD requests. */
+/** HEAD requests do not count towards the registries' pull limits. */
 async function digestOfTag(session: RegistrySession, tag: string): Promise<string> {
   const path = `manifests/${tag}`;
   const head = await session.request({ method: 'HEAD', path, accept, maxBytes: 0 });
@@ -182,7 +182,7 @@ async function readCommand(
   });
 }
 
-/** Several images count as one only if they all run the same. */
+/** Several images count as one only if all run the same command. */
 async function commonCommand(
   session: RegistrySession,
   entries: readonly IndexEntry[],

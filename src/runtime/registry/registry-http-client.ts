@@ -12,9 +12,9 @@ export interface RegistryHttpRequest {
   readonly method: 'GET' | 'HEAD';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** A success with a longer body is refused. */
+  /** A success with a longer body is rejected. */
   readonly maxBytes: number;
-  /** Ends it: the signal's reason is what `send` rejects with. */
+  /** Aborts the request: `send` rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +27,9 @@ export interface RegistryHttpResponse {
 
 /** An HTTP client for registries, with few kept connections to each and bounded responses. */
 export interface RegistryHttpClient {
-  /** Any status is an answer; redirects are not followed. @throws RegistryError REGISTRY_UNAVAILABLE, REGISTRY_REFUSED */
+  /**
+   * Resolves with any status; redirects are not followed. @throws RegistryError REGISTRY_UNAVAILABLE, REGISTRY_REFUSED
+   */
   send(request: RegistryHttpRequest): Promise<RegistryHttpResponse>;
   close(): void;
 }
@@ -43,12 +45,12 @@ const connections = {
 };
 
 export interface WireOptions extends ConnectRules {
-  /** PEM: private authorities of registries, besides the public ones. */
+  /** PEM: private CAs of registries, in addition to public ones. */
   readonly authorities?: string | undefined;
 }
 
 export function createRegistryHttpClient({ authorities, ...rules }: WireOptions): RegistryHttpClient {
-  // once, not for each connection: the public ones are many
+  // once instead of for each connection, because there are many public CAs
   const trusted = authorities && {
     secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates(), authorities] }),
   };
@@ -137,7 +139,7 @@ function explain(cause: unknown): string {
   return typeof code === 'string' ? code : typeof message === 'string' ? message.slice(0, 100) : 'unknown';
 }
 
-/** Node's codes for a certificate of an unknown authority. */
+/** Node's codes for a certificate from an unknown CA. */
 const unknownAuthority = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -152,8 +154,8 @@ function stepFor(cause: unknown): string | undefined {
 }
 
 /**
- * `REGISTRY_UNAVAILABLE` may pass by itself; `REGISTRY_DENIED`: these credentials do not do; `REGISTRY_MISSING`: there
- * is no such image, or it is hidden; `REGISTRY_REFUSED`: what came cannot be used, now or later.
+ * `REGISTRY_UNAVAILABLE`: may be temporary; `REGISTRY_DENIED`: these credentials do not suffice; `REGISTRY_MISSING`:
+ * there is no such image, or it is hidden; `REGISTRY_REFUSED`: the response is unusable, now and later.
  */
 export type RegistryErrorCode =
   | 'REGISTRY_UNAVAILABLE'
@@ -181,9 +183,9 @@ interface RegistryErrorOptions {
 /** Why a registry did not provide the information; the message is a clause without a full stop. */
 export class RegistryError extends SvcError {
   declare readonly code: RegistryErrorCode;
-  /** The registry asks to be left alone for that long. */
+  /** The registry asks to wait this long. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the message may be shown to anybody, because it reveals nothing of a peer that may not be a registry. */
+  /** Whether the message may be shown to anyone, because it reveals nothing of a peer that may not be a registry. */
   readonly told: boolean;
 
   constructor(code: RegistryErrorCode, message: string, options: RegistryErrorOptions = {}) {
@@ -199,11 +201,11 @@ export function hasCode(error: unknown, ...codes: readonly RegistryErrorCode[]):
 }
 
 export interface ConnectRules {
-  /** Whether registries on loopback are permitted. */
+  /** Whether registries on loopback are allowed. */
   readonly local: boolean;
-  /** Places as `placeOf` gives them, which may be anywhere. */
+  /** Places in the form of `placeOf` whose addresses are not checked. */
   readonly trusted?: ReadonlySet<string> | undefined;
-  /** Default: that of the system. */
+  /** Default: the system's lookup. */
   readonly lookup?: (
     host: string,
     options: LookupOptions & { all: true },
@@ -215,8 +217,8 @@ type Options = http.ClientRequestArgs & { readonly lookup?: LookupFunction };
 type Connect = (options: Options, created: (error: Error) => void) => Socket | undefined;
 
 /**
- * Connects only to addresses that a registry may have. The address of each connection is checked as it is resolved, so
- * DNS rebinding gains nothing.
+ * Connects only to addresses that a registry may have. Each connection's address is checked as it is resolved, so DNS
+ * rebinding gains nothing.
  */
 export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRules): T {
   const connect = agent.createConnection.bind(agent) as unknown as Connect;
@@ -225,7 +227,7 @@ export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRul
     if (rules.trusted?.has(`${host}:${options.port}`)) return connect(options, created);
     if (isIP(host) === 0 || mayBeRegistry(host, rules))
       return connect({ ...options, lookup: judgedLookup(rules) }, created);
-    // if thrown, it would end the process if the request had waited for another one
+    // a throw would end the process if the request had waited for another one
     created(unsuitable(host));
     return undefined;
   };
@@ -233,12 +235,12 @@ export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRul
   return agent;
 }
 
-/** Host and port that a URL leads to, without brackets. */
+/** Host and port of a URL, without brackets. */
 export function placeOf({ hostname, port, protocol }: URL): string {
   return `${hostname.replace(/^\[|\]$/g, '')}:${port || (protocol === 'http:' ? '80' : '443')}`;
 }
 
-/** A name with even one forbidden address is rejected. */
+/** Rejects a name with even one forbidden address. */
 function judgedLookup(rules: ConnectRules): LookupFunction {
   const ask = rules.lookup ?? (lookup as NonNullable<ConnectRules['lookup']>);
   return (host, options, done) => {
@@ -247,7 +249,7 @@ function judgedLookup(rules: ConnectRules): LookupFunction {
       const [first] = addresses;
       const wrong = addresses.find(({ address }) => !mayBeRegistry(address, rules));
       if (wrong !== undefined || first === undefined) return done(unsuitable(host), '', 0);
-      // with `all`, Node tries one after the other
+      // with `all`, Node tries one address after another
       if (options.all) return done(null, addresses);
       return done(null, first.address, first.family);
     });

@@ -20,14 +20,14 @@ const retries = { initialMs: 150, maxMs: 1_000, maxAttempts: 3 };
 export interface RegistrySessionOptions {
   readonly client: RegistryHttpClient;
   readonly endpoint: RegistryEndpoint;
-  /** Undefined: anonymously. */
+  /** Undefined: anonymous. */
   readonly credential: RegistryCredential | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface RegistryRequest {
   readonly method?: 'GET' | 'HEAD';
-  /** Below the repository: `manifests/latest`. */
+  /** Path below the repository: `manifests/latest`. */
   readonly path: string;
   readonly accept?: string;
   readonly maxBytes: number;
@@ -38,13 +38,13 @@ export interface RegistrySession {
   readonly endpoint: RegistryEndpoint;
   /** Whether the responses so far came from a registry. */
   readonly isRegistry: boolean;
-  /** @throws RegistryError unless the answer is a success */
+  /** @throws RegistryError unless successful */
   request(request: RegistryRequest): Promise<RegistryHttpResponse>;
-  /** Forgets the credential and the tokens. */
+  /** Discards the credential and the tokens. */
   close(): void;
 }
 
-/** Logs in when asked to, follows redirects without the credentials, and retries what may be temporary. */
+/** Logs in when asked to, follows redirects without credentials, and retries failures that may be temporary. */
 export function openSession(options: RegistrySessionOptions): RegistrySession {
   const { endpoint, credential } = options;
   const known = credential === undefined ? [] : [secrets.register(credential.password)];
@@ -62,7 +62,7 @@ export function openSession(options: RegistrySessionOptions): RegistrySession {
     async request(request) {
       const path = `/v2/${endpoint.repository}/${request.path}`;
       const url = new URL(path, endpoint.origin);
-      // a mirror of several registries needs to know which one is meant
+      // a mirror of several registries needs to know which one is requested
       if (endpoint.mirrorOf !== undefined) url.searchParams.set('ns', endpoint.mirrorOf);
       return await follow(state, url, request);
     },
@@ -96,7 +96,7 @@ async function follow(state: State, start: URL, request: RegistryRequest): Promi
   throw new RegistryError('REGISTRY_REFUSED', `${start.host} leads from one address to the next without end`);
 }
 
-/** The credential is sent only to the endpoint; elsewhere a token is requested anonymously. */
+/** The credential is only sent to the endpoint; tokens for other origins are requested anonymously. */
 async function authorized(state: State, url: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { options, headers, onToken } = state;
   const answer = await persistent(state, url, request);
@@ -139,7 +139,7 @@ const longestParameter = 1_024;
 export interface AuthorizeOptions {
   readonly client: RegistryHttpClient;
   readonly endpoint: RegistryEndpoint;
-  /** Undefined: anonymously. */
+  /** Undefined: anonymous. */
   readonly credential: RegistryCredential | undefined;
   readonly signal: AbortSignal;
   /** Called with each token, so that it can be redacted. */
@@ -147,10 +147,10 @@ export interface AuthorizeOptions {
 }
 
 /**
- * The `Authorization` header that a 401 asks for: a token of the service that it names, or user and password. Source:
+ * The `Authorization` header that a 401 asks for: a token from the named service, or user and password. Source:
  * https://distribution.github.io/distribution/spec/auth/token/
  * @returns undefined if no credential fits
- * @throws RegistryError when the token service does not give one
+ * @throws RegistryError if the token service does not issue a token
  */
 async function authorize(
   answer: RegistryHttpResponse,
@@ -197,7 +197,7 @@ function readToken(body: Buffer, host: string): string {
   return found;
 }
 
-/** Unparsable text may contain a token: neither it nor the cause is kept. */
+/** Unparsable text may contain a token, so neither the text nor the cause is kept. */
 function parse(body: Buffer): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
@@ -235,7 +235,7 @@ const codes: Readonly<Record<number, RegistryErrorCode>> = {
   429: 'REGISTRY_UNAVAILABLE',
 };
 
-/** The error for an unsuccessful response; of its body it shows only a code in capitals. */
+/** The error for an unsuccessful response; the body contributes only a code in capitals. */
 function failureOf(host: string, answer: RegistryHttpResponse): RegistryError {
   const { status, headers, body } = answer;
   const code = codes[status] ?? (status >= 500 ? 'REGISTRY_UNAVAILABLE' : 'REGISTRY_REFUSED');
@@ -245,7 +245,7 @@ function failureOf(host: string, answer: RegistryHttpResponse): RegistryError {
   return new RegistryError(code, message, { retryAfterMs, told: isFromRegistry(answer) });
 }
 
-/** Seconds, or a date. */
+/** Parses seconds or a date. */
 function waitOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
