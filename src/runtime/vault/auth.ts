@@ -27,22 +27,22 @@ export function authMethodFor(auth: VaultAuth): AuthMethod {
   }
 }
 
-/** A token and how long it lasts. */
+/** A token and its lifetime. */
 export interface TokenGrant {
   readonly token: string;
-  /** 0 where it has no end, or none that may be looked up. */
+  /** 0 if the token has no end, or none that may be looked up. */
   readonly leaseSeconds: number;
   readonly renewable: boolean;
 }
 
-/** One way to a token; `logIn` may be called again and again. */
+/** One way to obtain a token; `logIn` may be called repeatedly. */
 export interface AuthMethod {
   readonly name: VaultAuth['method'];
-  /** @throws VaultError: `denied` where the key server refuses, `unavailable` for anything that may pass */
+  /** @throws VaultError: `denied` if the key server refuses, `unavailable` for anything that may be temporary */
   logIn(transport: VaultTransport, signal: AbortSignal): Promise<TokenGrant>;
 }
 
-/** A token in a file that somebody else renews, read again at each login. */
+/** A token in a file that somebody else renews; the file is read at each login. */
 function tokenFileAuth(path: string): AuthMethod {
   return {
     name: 'token-file',
@@ -50,12 +50,12 @@ function tokenFileAuth(path: string): AuthMethod {
   };
 }
 
-/** A token that was given once: logging in again can only find out whether it still works. */
+/** A given token: logging in again can only find out whether it still works. */
 function tokenAuth(token: string): AuthMethod {
   return { name: 'token', logIn: (transport, signal) => adoptToken(token, transport, signal) };
 }
 
-/** A token that may not be looked up is used until it is refused. */
+/** A token that may not look itself up is used until it is refused. */
 async function adoptToken(
   token: string,
   transport: VaultTransport,
@@ -73,7 +73,10 @@ async function adoptToken(
 
 type KubernetesAuth = Extract<VaultAuth, { method: 'kubernetes' }>;
 
-/** Exchanges the service account's token, read anew each time because the kubelet replaces it, for one of the key server. */
+/**
+ * Exchanges the service account's token for one of the key server; the former is read each time, because the kubelet
+ * replaces it.
+ */
 function kubernetesAuth({ role, mountPath, serviceAccountTokenPath }: KubernetesAuth): AuthMethod {
   const request = loginRequest(mountPath);
   return {
@@ -92,7 +95,7 @@ function kubernetesAuth({ role, mountPath, serviceAccountTokenPath }: Kubernetes
   };
 }
 
-/** @throws VaultError: `denied` where the policy does not permit it, `rejected` where the token cannot be renewed */
+/** @throws VaultError: `denied` if the policy does not permit it, `rejected` if the token cannot be renewed */
 export async function renewToken(
   transport: VaultTransport,
   token: string,
@@ -110,7 +113,7 @@ function grantFrom(response: VaultResponse, path: string): TokenGrant {
   return { token, ...grantedLease(fields, path) };
 }
 
-/** Reads an answer that was parsed. */
+/** Reads members of a parsed answer. */
 export function fieldsOf({ body }: Pick<VaultResponse, 'body'>): AnswerFields {
   const at = (names: readonly string[]) =>
     names.reduce<unknown>((found, name) => (isRecord(found) ? found[name] : undefined), body);
@@ -129,7 +132,7 @@ export function fieldsOf({ body }: Pick<VaultResponse, 'body'>): AnswerFields {
 
 /**
  * Reads a token from a file.
- * @throws VaultError of kind `unavailable`: the file may come, or be filled, later
+ * @throws VaultError of kind `unavailable`, because the file may appear or be filled later
  */
 async function readToken(path: string, what: string): Promise<string> {
   const bytes = await readFile(path).catch((cause) => {

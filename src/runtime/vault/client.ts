@@ -23,22 +23,22 @@ export interface VaultClientOptions {
   readonly log: Logger;
   /** Called when a token becomes available or unavailable. */
   readonly onState: (state: SessionState) => void;
-  /** Default: the lean one. It is closed with the client. */
+  /** Default: the lean transport. Closed together with the client. */
   readonly transport?: VaultTransport;
   readonly limits?: Partial<RequestLimits>;
 }
 
 export interface RequestLimits {
-  /** For one request with all its attempts, in ms. */
+  /** Milliseconds for one request with all its attempts. */
   readonly deadlineMs: number;
   readonly attempts: number;
-  /** Maximum requests in flight; more wait. */
+  /** Maximum number of requests in flight; further ones wait. */
   readonly concurrency: number;
 }
 
 export const requestLimits: RequestLimits = { deadlineMs: 8_000, attempts: 5, concurrency: 64 };
 
-/** A client that also returns refusals, for callers that read them. */
+/** A client that also returns refusals, for callers that interpret them. */
 export interface ExchangingVaultClient extends VaultClient {
   /**
    * Answers any status except 403, 429 and 5xx.
@@ -47,7 +47,7 @@ export interface ExchangingVaultClient extends VaultClient {
   exchange(request: KeyRequest): Promise<VaultResponse>;
 }
 
-/** @throws SvcError (exit 78) where TLS files cannot be used */
+/** @throws SvcError (exit 78) for unusable TLS files */
 export function createVaultClient(options: VaultClientOptions): ExchangingVaultClient {
   const { config, log, onState } = options;
   const { endpoint } = config;
@@ -108,7 +108,7 @@ class Client implements ExchangingVaultClient {
     });
   }
 
-  /** After a refusal it logs in and tries once more, if the session expects that to help. */
+  /** After a refusal, logs in and tries once more if the session expects that to help. */
   async #authorized(request: KeyRequest, deadline: number): Promise<VaultResponse> {
     const token = await this.#token(request, deadline);
     const response = await this.#send(request, token, deadline);
@@ -124,7 +124,7 @@ class Client implements ExchangingVaultClient {
     return this.#session.held ?? this.#session.token(deadline, request.signal);
   }
 
-  /** Each attempt gets half of the remaining time, so that a dead connection leaves time for another. */
+  /** Each attempt gets half of the remaining time, so that a dead connection leaves time for another attempt. */
   #send(request: KeyRequest, token: HeldToken, deadline: number): Promise<VaultResponse> {
     const left = deadline - performance.now();
     const timeoutMs = Math.max(1, Math.min(left, Math.max(1_000, left / 2)));
@@ -137,7 +137,7 @@ function settled(request: VaultRequest, response: VaultResponse): VaultResponse 
   return response;
 }
 
-/** A semaphore: the others wait in order. */
+/** A semaphore; those above the limit wait in order. */
 export class Gate {
   readonly #places: Budget;
 
@@ -147,7 +147,7 @@ export class Gate {
 
   /**
    * Resolves at once if there is room.
-   * @returns a function that gives the place back
+   * @returns a function that releases the place
    * @throws VaultError of kind `unavailable` at the deadline; the signal's reason when aborted
    */
   async enter(deadline: number, signal: AbortSignal | undefined): Promise<() => void> {
@@ -155,7 +155,7 @@ export class Gate {
     try {
       if (place.waits) await within(place.granted, deadline, signal, tooBusy);
     } catch (error) {
-      // Its turn may have come at the same moment: then the place passes to the next.
+      // the place may have been granted at the same moment, and then passes to the next
       if (!place.giveUp()) place.release();
       throw error;
     }

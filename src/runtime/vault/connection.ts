@@ -4,27 +4,27 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { VaultEndpoint, VaultPlace } from './settings.ts';
 
-/** PEM files; each is read again when it has changed. */
+/** PEM files, each read again when it has changed. */
 export type TlsFiles = Pick<VaultEndpoint, 'caFiles' | 'caPath' | 'client'>;
 
-/** Where the key server is and how to connect to it. */
+/** Address of the key server, and how to connect to it. */
 export interface VaultConnectionSettings {
-  /** `https://host:port`, with a path where a gateway adds one. */
+  /** `https://host:port`, with a path if a gateway adds one. */
   readonly address: URL;
   readonly namespace: string | undefined;
-  /** Authorities given here replace the built-in roots, as in Vault's own clients. */
+  /** CAs given here replace the built-in roots, as in Vault's own clients. */
   readonly tls: TlsFiles;
   /** Development only: accepts any certificate. */
   readonly skipVerify: boolean;
   /** Whether to follow a standby's 307 to the active server. */
   readonly followStandby: boolean;
-  /** Until TCP and TLS are up, in ms. */
+  /** Milliseconds until TCP and TLS are established. */
   readonly connectTimeoutMs: number;
-  /** For one whole exchange, in ms. */
+  /** Milliseconds for one whole exchange. */
   readonly requestTimeoutMs: number;
-  /** Most bytes of one answer. */
+  /** Maximum bytes of one response. */
   readonly maxAnswerBytes: number;
-  /** Most connections at a time. */
+  /** Maximum number of connections. */
   readonly maxSockets: number;
 }
 
@@ -35,7 +35,7 @@ export const connectionDefaults = {
   maxSockets: 64,
 } as const satisfies Partial<VaultConnectionSettings>;
 
-/** A client certificate is for the server or broker that was named, so with one no redirect is followed. */
+/** A client certificate is meant for the named server or broker, so with one no redirect is followed. */
 export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnectionSettings {
   const { url, skipVerify, caFiles, caPath, client } = endpoint;
   return {
@@ -48,11 +48,11 @@ export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConne
   };
 }
 
-/** The prefix of every path: `/v1/`, below a gateway's path where there is one. */
+/** Prefix of every path: `/v1/`, below a gateway's path if there is one. */
 export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
   `${address.pathname.replace(/\/+$/, '')}/v1/`;
 
-/** Headers of every request; the caller adds the token, as text or as bytes. */
+/** Headers of every request except the token, which the caller adds as text or bytes. */
 export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: boolean): [string, string][] {
   return [
     ['Accept', 'application/json'],
@@ -69,7 +69,7 @@ export class TlsContext {
   #authorities: Authorities;
   #context: SecureContext;
 
-  /** @throws SvcError (exit 78) where a file cannot be used. */
+  /** @throws SvcError (exit 78) for an unusable file */
   constructor(files: TlsFiles) {
     this.#files = files;
     [this.#authorities, this.#context] = usable(files, () => {
@@ -101,7 +101,7 @@ export class TlsContext {
   }
 }
 
-/** SSL_OP_CLEANSE_PLAINTEXT, which Node does not name: OpenSSL keeps no copy of what it has handed over. */
+/** SSL_OP_CLEANSE_PLAINTEXT, which Node does not define: OpenSSL zeroes its copy of data that it has handed over. */
 const secureOptions = 2;
 
 interface Authorities {
@@ -154,7 +154,7 @@ function certificatesIn(dir: string | undefined): string[] {
   return found;
 }
 
-/** Regular files, links followed; Kubernetes' own `..data` folders are left out. */
+/** Regular files, following links, without the `..data` folders of Kubernetes. */
 export function certificateFiles(dir: string): string[] {
   return readdirSync(dir)
     .filter((name) => !name.startsWith('..'))

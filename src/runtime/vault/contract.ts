@@ -11,7 +11,7 @@ import {
 } from '../../core/vault/transit-messages.ts';
 import { secrets } from '../logging/secrets.ts';
 
-/** A request to the key server's HTTP API. `path` is below `/v1/`, its segments already encoded. */
+/** A request to the key server's HTTP API. `path` is relative to `/v1/`, with encoded segments. */
 export interface VaultRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE';
   readonly path: string;
@@ -19,30 +19,30 @@ export interface VaultRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A request that may be about keys. */
+/** A request that may contain or return keys. */
 export interface KeyRequest extends VaultRequest {
-  /** Instead of `body`, if the request or its response contains keys. */
+  /** Replaces `body` if the request or its response contains keys. */
   readonly bytes?: ByteExchange;
 }
 
-/** A body and a response that never become strings, and whose copies are zeroed. */
+/** A request body and a response that never become strings, and whose copies are zeroed. */
 export interface ByteExchange {
-  /** A JSON text. It is copied, and zeroed by its owner when the call has settled. */
+  /** A JSON text. It is copied; its owner zeroes it once the call has settled. */
   readonly body: Uint8Array;
-  /** Parses a response into its body. The bytes are zeroed when it returns. @throws JsonError */
+  /** Parses a response into its body. The bytes are zeroed afterwards. @throws JsonError */
   read(status: number, answer: Uint8Array): unknown;
 }
 
 export interface VaultResponse {
   readonly status: number;
-  /** Parsed JSON, or undefined for an empty body. */
+  /** Parsed JSON; undefined for an empty body. */
   readonly body: unknown;
 }
 
-/** Sends requests to the key server. The token is passed per request and never kept. */
+/** Sends requests to the key server. The token is passed with each request and not kept. */
 export interface VaultTransport {
   /**
-   * Resolves with any HTTP status. `timeoutMs` shortens the transport's own bound on the whole exchange.
+   * Resolves with any HTTP status. `timeoutMs` can shorten the transport's own timeout for the whole exchange.
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted
    */
   send(
@@ -51,7 +51,7 @@ export interface VaultTransport {
   close(): void;
 }
 
-/** An authenticated client: logs in, renews or logs in again, retries what may be retried. */
+/** An authenticated client: logs in, renews the token or logs in again, and retries where that may help. */
 export interface VaultClient {
   /** Resolves with the parsed body of a 2xx. @throws VaultError */
   request(request: VaultRequest): Promise<unknown>;
@@ -74,14 +74,17 @@ export interface WrappedKey {
   readonly keyVersion: number;
 }
 
-/** The transit engine: wraps and unwraps data keys under one KEK. `associatedData` is UTF-8 text, bound to the wrap. */
+/**
+ * The transit engine: wraps and unwraps data keys under one KEK. `associatedData` is UTF-8 text that the wrapped key is
+ * bound to.
+ */
 export interface Transit {
   readonly keyName: string;
-  /** One result per item, in order. Any number of items: batches are split as the server allows. */
+  /** Returns one result for each item, in order. Any number of items: batches are split as the server requires. */
   wrap(items: readonly WrapItem[], signal?: AbortSignal): Promise<WrappedKey[]>;
   /**
-   * One 32-byte (or as wrapped) key per item, in order; the caller zeroes them.
-   * @throws VaultError of kind `rejected` naming the index of a bad item, after zeroing the good ones.
+   * Returns one key of 32 bytes (or of its original length) for each item, in order; the caller zeroes them.
+   * @throws VaultError of kind `rejected` with the index of a bad item, after zeroing the good keys
    */
   unwrap(items: readonly TransitItem[], signal?: AbortSignal): Promise<Buffer[]>;
 }
@@ -90,7 +93,7 @@ export interface Transit {
 export interface TransitCalls<V> {
   /** Path below `/v1/`. */
   readonly path: string;
-  /** Items of one call. It shrinks where the server takes fewer. */
+  /** Maximum items of one call; shrinks if the server accepts fewer. */
   readonly most: number;
   /**
    * Resolves with a value or a refusal for each item, in order, or with `too large` if `most` has shrunk and smaller
@@ -105,37 +108,37 @@ export interface TransitCalls<V> {
 }
 
 export interface ItemResults<V> {
-  /** HTTP status of the answer: a batch with a bad item is answered by 400. */
+  /** HTTP status of the response: a batch with a bad item is answered with 400. */
   readonly status: number;
   readonly results: readonly ItemResult<V>[];
 }
 
 /**
- * Why a call failed, which decides what the caller answers:
+ * Why a call failed, which determines the caller's answer:
  * - `unavailable`: sealed, away, slow, busy (worth a retry later);
  * - `denied`: 403 after a fresh login (a policy is missing);
  * - `rejected`: the server understood and refused the input (wrong associated data, bad ciphertext);
- * - `expired-version`: the key version lies below `min_decryption_version`;
+ * - `expired-version`: the key version is below `min_decryption_version`;
  * - `not-found`: no such mount, key or path.
  */
 export type VaultFailure = 'unavailable' | 'denied' | 'rejected' | 'expired-version' | 'not-found';
 
 export interface VaultErrorOptions {
   readonly nextStep?: string;
-  /** HTTP status of the last answer. */
+  /** HTTP status of the last response. */
   readonly status?: number | undefined;
   /** Path below `/v1/`. */
   readonly path?: string | undefined;
   /** Position of the bad item in a list of items. */
   readonly index?: number | undefined;
-  /** Default: that of the kind. */
+  /** Default: the kind's. */
   readonly exitStatus?: number;
-  /** Default: that of the kind. */
+  /** Default: the kind's. */
   readonly code?: string;
   readonly cause?: unknown;
 }
 
-/** A call to the key server that failed, or a login. Never carries a token or a key. */
+/** A failed call or login at the key server. Never contains a token or a key. */
 export class VaultError extends SvcError {
   readonly kind: VaultFailure;
   readonly status: number | undefined;
@@ -192,16 +195,16 @@ export class NoAnswerInTime extends VaultError {
   }
 }
 
-/** A certificate that one side does not trust: no connection is possible until that is fixed. */
+/** Code for a certificate that one side does not trust, so that no connection is possible until that is fixed. */
 export const certificateCode = 'VAULT_CERTIFICATE';
 
-/** Whether another attempt may succeed with the configuration as it is. */
+/** Whether another attempt may succeed with the same configuration. */
 export const mayPass = (error: unknown): boolean =>
   isVaultError(error) && error.kind === 'unavailable' && error.code !== certificateCode;
 
 export const isVaultError = (error: unknown): error is VaultError => error instanceof VaultError;
 
-/** The key server's message on one line, without any registered secret. */
+/** The key server's message on one line, without registered secrets. */
 export const serverReason = (body: unknown): string => plainText(...serverErrors(body));
 
 export const plainText = (...errors: readonly string[]): string => secrets.redact(summarize(errors));
@@ -217,7 +220,7 @@ export function failureOf(request: VaultRequest, { status, body }: VaultResponse
 }
 
 /**
- * The error for an answer to a request about a token or a secret. The paths of these requests come from the settings,
+ * The error for a response to a request about a token or a secret. The paths of these requests come from the settings,
  * so an invalid one is for the user to fix.
  */
 export function refusalOf(request: VaultRequest, status: number, errors: readonly string[]): VaultError {
@@ -256,7 +259,7 @@ export const redirectedElsewhere = (host: string, status: number, path?: string)
     },
   );
 
-/** For a request whose turn did not come in time. */
+/** For a request that could not be sent in time. */
 export const tooBusy = (): VaultError =>
   new VaultError('unavailable', 'Too many requests to the key server wait for their turn', {
     nextStep: 'Find out why the key server is slow, or spread the load.',

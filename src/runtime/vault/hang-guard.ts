@@ -3,35 +3,38 @@ import type { Logger } from '../logging/logger.ts';
 import { isVaultError, NoAnswerInTime, type TransitCalls, VaultError } from './contract.ts';
 
 export interface HangGuardOptions {
-  /** For one call of a caller, with its turn, its attempts and a login, in ms. */
+  /** Milliseconds for one call, including its wait, its attempts and a login. */
   readonly timeoutMs: number;
   readonly log: Logger;
   /** Called when the key server begins to hang, and when it responds again. */
   readonly onChange?: (hangs: boolean) => void;
-  /** In ms. */
+  /** Clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** How long callers wait while the key server hangs, in ms: enough to be served if it has just come back. */
+/** Milliseconds that callers wait while the key server hangs: enough to be served if it has just recovered. */
 const briefMs = 500;
 
-/** For the client behind the guard, in ms: it ends a little earlier, because it knows why a call failed. */
+/**
+ * Deadline of the client behind the guard in milliseconds; slightly earlier, because the client knows why a call
+ * failed.
+ */
 export const clientDeadlineMs = (timeoutMs: number): number => timeoutMs - 50;
 
-/** From the moment the key server hangs until its next response. */
+/** The time from the moment the key server hangs until its next response. */
 interface Hang {
   readonly since: number;
   readonly over: PromiseWithResolvers<void>;
-  /** The probes meanwhile: one that waits for the whole time, and one that waits briefly. */
+  /** Probes in progress: one that waits for the whole time, and one that waits briefly. */
   readonly asking: Set<'whole' | 'brief'>;
 }
 
 /**
- * Bounds how long callers wait for the key server. * It hangs from the moment a caller has waited for the whole time
- * while nobody got a response, until the next response of any kind. A key server that refuses connections does not
- * hang: such calls fail early. While it hangs, two calls at a time probe it: one with the whole time, to detect slow
- * responses, and a brief one, to detect whether new connections are served. Other callers wait briefly for the outcome,
- * and then fail: the key server may still process their requests when it recovers.
+ * Limits how long callers wait for the key server. The key server hangs from the moment a caller has waited for the
+ * whole time without anyone getting a response, until its next response of any kind. One that refuses connections does
+ * not hang, because such calls fail early. While it hangs, two calls at a time probe it: one with the whole time, to
+ * detect slow responses, and a brief one, to detect whether new connections are served. Other callers wait briefly for
+ * the outcome, and then fail; the key server may still process their requests when it recovers.
  */
 export class HangGuard {
   readonly #options: HangGuardOptions;
@@ -44,18 +47,18 @@ export class HangGuard {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** How long a caller that comes now may wait, in ms. */
+  /** Milliseconds that a new caller may wait. */
   get patienceMs(): number {
     const { timeoutMs } = this.#options;
     return this.#hang === undefined ? timeoutMs : Math.min(briefMs, timeoutMs);
   }
 
-  /** For a caller that has waited for that long. */
+  /** Error for a caller that has waited that long. */
   get tooLate(): VaultError {
     return this.#hang === undefined ? noAnswerWithin(this.patienceMs) : new KeyServerHangs();
   }
 
-  /** The same calls; a caller that has waited too long gets an error, and no longer delays others. */
+  /** Wraps the calls: a caller that has waited too long gets an error, and no longer delays others. */
   guarded<V>(calls: TransitCalls<V>): TransitCalls<V> {
     return {
       path: calls.path,

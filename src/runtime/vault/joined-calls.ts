@@ -3,9 +3,9 @@ import { type ItemResults, isVaultError, type TransitCalls, tooBusy } from './co
 
 /**
  * Joins the calls of many callers: items that arrive in one turn of the event loop are sent together, two calls are in
- * flight at a time, and items that arrive meanwhile are sent together as soon as one of them has ended. * Callers do
- * not notice each other: each gets the results of its own items, and has its own signal, by which it leaves at any
- * time. A call that was refused as a whole, possibly because of one item, is made again for each of its callers alone.
+ * flight at a time, and items that arrive meanwhile are sent together as soon as one of them has ended. Callers do not
+ * affect each other: each gets the results of its own items, and can leave at any time by its own signal. A call that
+ * was refused as a whole, possibly because of one item, is repeated separately for each of its callers.
  */
 export function joinedCalls<V>(calls: TransitCalls<V>): TransitCalls<V> {
   return new Lane(calls);
@@ -72,7 +72,7 @@ class Lane<V> implements TransitCalls<V> {
     if (this.#waiting.delete(caller)) this.#itemsWaiting -= caller.count;
   }
 
-  /** One that was aborted. Its call goes on as long as anybody waits for it. */
+  /** Handles an aborted caller. Its call continues as long as anyone waits for it. */
   readonly #onGone = (caller: JoinedCaller<V>): void => {
     if (caller.call === undefined) this.#dequeue(caller);
     else caller.call.leave();
@@ -87,7 +87,7 @@ class Lane<V> implements TransitCalls<V> {
     while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next());
   }
 
-  /** The first waiting callers, as many as fit into one call. */
+  /** The first waiting callers whose items fit into one call. */
   #next(): JoinedCaller<V>[] {
     const callers: JoinedCaller<V>[] = [];
     let items = 0;
@@ -129,13 +129,13 @@ class Lane<V> implements TransitCalls<V> {
     for (const result of results) if ('value' in result) this.discard(result.value);
   }
 
-  /** Callers whose items still fit are sent again in smaller calls; the others split theirs themselves. */
+  /** Callers whose items still fit are sent again in smaller calls; the others split their items themselves. */
   #cut(callers: readonly JoinedCaller<V>[]): void {
     for (const caller of callers) if (caller.count > this.most) caller.settle('too large');
     this.#again(callers);
   }
 
-  /** An error that concerns all of them. */
+  /** Handles an error of a whole call. */
   #failed(callers: readonly JoinedCaller<V>[], error: unknown): void {
     if (callers.length > 1 && mayBeOneItem(error)) {
       for (const caller of callers) caller.alone = true;
@@ -145,7 +145,7 @@ class Lane<V> implements TransitCalls<V> {
     }
   }
 
-  /** They have waited longer than the others. */
+  /** Puts callers first, because they have waited longer than the others. */
   #again(callers: readonly JoinedCaller<V>[]): void {
     const later = this.#waiting;
     this.#waiting = new Set();
@@ -158,19 +158,21 @@ class Lane<V> implements TransitCalls<V> {
   }
 }
 
-/** The server has understood the call and refused it. Unavailability or a denied path concerns every caller. */
+/**
+ * The server understood the call and refused it. Unavailability or a denied path, in contrast, concerns every caller.
+ */
 const mayBeOneItem = (error: unknown): boolean =>
   isVaultError(error) && (error.kind === 'rejected' || error.kind === 'expired-version');
 
-/** One of the callers of a joined call. It listens to its own signal and settles once. */
+/** One caller of a joined call. It watches its own signal and settles once. */
 class JoinedCaller<V> {
   readonly inputs: readonly TransitInput[];
   readonly answer: Promise<CallResult<V>>;
-  /** The call in flight for it. */
+  /** The call in flight for this caller. */
   call: SharedCall<V> | undefined;
   /** Its items are sent alone. */
   alone = false;
-  /** Afterwards its items must not be used: they may be keys that their owner has zeroed. */
+  /** Its items must not be used after this: they may be keys that their owner has zeroed. */
   settled = false;
   readonly #signal: AbortSignal | undefined;
   readonly #onGone: (caller: JoinedCaller<V>) => void;
@@ -221,7 +223,7 @@ class JoinedCaller<V> {
   }
 }
 
-/** One call for several callers. It is aborted when all of them have gone. */
+/** One call for several callers, aborted when all of them have left. */
 class SharedCall<V> {
   readonly callers: readonly JoinedCaller<V>[];
   readonly #controller = new AbortController();

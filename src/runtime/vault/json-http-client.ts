@@ -6,7 +6,7 @@ import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
 import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
 
-/** @throws SvcError (exit 78) where TLS files cannot be used. */
+/** @throws SvcError (exit 78) for unusable TLS files */
 export function createJsonHttpClient(connection: VaultConnectionSettings): JsonHttpClient {
   const agent = createAgent(connection);
   return {
@@ -18,15 +18,12 @@ export function createJsonHttpClient(connection: VaultConnectionSettings): JsonH
   };
 }
 
-/** Idle connections are closed after this time, so that changed certificates come into use, in ms. */
+/** Milliseconds after which idle connections are closed, so that changed certificates take effect. */
 const idleMs = 30_000;
 
 type Connector = (...parameters: Parameters<http.Agent['createConnection']>) => Socket;
 
-/**
- * A bounded pool of kept connections, with a bound on the time that connecting takes.
- * Proxy variables of the environment are not read.
- */
+/** A bounded pool of kept connections with a connect timeout. Ignores proxy variables of the environment. */
 function createAgent(connection: VaultConnectionSettings): http.Agent {
   const options = {
     keepAlive: true,
@@ -56,7 +53,7 @@ function boundConnecting(socket: Socket, encrypted: boolean, timeoutMs: number):
   return socket;
 }
 
-/** One request and its answer. Plain callbacks: this runs once or more for each object that is stored or read. */
+/** One request and its response. Uses plain callbacks, because it runs at least once for each object stored or read. */
 class JsonHttpExchange {
   readonly #request: JsonHttpRequest;
   readonly #agent: http.Agent;
@@ -166,7 +163,7 @@ class JsonHttpExchange {
     this.#request.signal?.removeEventListener('abort', this.#aborted);
   }
 
-  /** A response may hold data keys. */
+  /** A response may contain data keys. */
   #wipe(): void {
     for (const chunk of this.#chunks) chunk.fill(0);
     this.#chunks.length = 0;
@@ -177,7 +174,7 @@ export interface JsonHttpRequest {
   readonly method: string;
   /** Scheme, host and port; its path is not used. */
   readonly origin: URL;
-  /** Path and query as they go on the wire. */
+  /** Encoded path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
@@ -188,12 +185,12 @@ export interface JsonHttpRequest {
 
 export interface JsonHttpResponse {
   readonly status: number;
-  /** Parsed JSON, or undefined for an empty body and, with a status of 300 or more, for a body of another type. */
+  /** Parsed JSON; undefined for an empty body and, with a status of 300 or more, for a body of another type. */
   readonly body: unknown;
   readonly location: string | undefined;
 }
 
-/** JSON exchanges over kept connections, bounded in time and size. Redirects are returned, not followed. */
+/** JSON exchanges over kept connections, limited in time and size. Redirects are returned, not followed. */
 export interface JsonHttpClient {
   /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
   exchange(request: JsonHttpRequest): Promise<JsonHttpResponse>;

@@ -21,8 +21,8 @@ import {
 import { SecretPool } from './secret-client/secret-pool.ts';
 
 /**
- * The key server's API over `node:http` only: for processes that start fast or call often.
- * @throws SvcError (exit 78) where TLS files cannot be used
+ * The key server's API over `node:http` only, for processes that start fast or call often.
+ * @throws SvcError (exit 78) for unusable TLS files
  */
 export function createLeanTransport(connection: VaultConnectionSettings): VaultTransport {
   const client = createJsonHttpClient(connection);
@@ -56,7 +56,7 @@ class ByteTransport {
     this.#connection = connection;
   }
 
-  /** Exchanges this body instead of a request's own. */
+  /** Exchanges these bytes in place of a request's own body. */
   carrying(bytes: ByteExchange): Pick<JsonHttpClient, 'exchange'> {
     return { exchange: (request) => this.#exchange(request, bytes) };
   }
@@ -77,7 +77,7 @@ class ByteTransport {
       return { status, location, body: body.bytes.length === 0 ? undefined : bytes.read(status, body.bytes) };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      // A gateway in between reports its failure in HTML.
+      // a gateway in between reports failures in HTML
       if (status >= 300) return { status, location, body: undefined };
       throw notJson(origin, status, error);
     } finally {
@@ -85,7 +85,7 @@ class ByteTransport {
     }
   }
 
-  /** One for the configured server, and one for the active server that a standby named last. */
+  /** There is one pool for the configured server, and one for the active server that a standby named last. */
   #poolFor(origin: URL): SecretPool {
     const known = this.#pools.get(origin.origin);
     if (known !== undefined) return known;
@@ -106,7 +106,7 @@ const notJson = (origin: URL, status: number, cause: JsonError): VaultError =>
 
 type SendRequest = Parameters<VaultTransport['send']>[0];
 
-/** Makes HTTP requests of calls. A LIST is sent as a GET with `list=true`, which every gateway lets through. */
+/** Converts calls to HTTP requests. A LIST is sent as a GET with `list=true`, which passes every gateway. */
 export function httpRequests(connection: VaultConnectionSettings): (request: SendRequest) => JsonHttpRequest {
   const { address, requestTimeoutMs } = connection;
   const prefix = apiPrefix(connection);
@@ -143,11 +143,9 @@ export async function followStandby(
 }
 
 /**
- * A standby that does not forward names the active server by a 307. It is followed once,
- * and only to the same path by the same scheme: the token goes along, and with TLS the
- * other server must show a certificate of the same CA; without TLS it must be on this machine,
- * as VAULT_ADDR must. No other redirect is followed.
- *
+ * A standby that does not forward requests names the active server by a 307. The redirect is followed once, and only to
+ * the same path and scheme, because it receives the token: with TLS the other server must present a certificate of the
+ * same CA; without TLS it must be on this machine, like VAULT_ADDR. No other redirect is followed.
  * @returns where to send the request again
  * @throws VaultError of kind `unavailable`
  */

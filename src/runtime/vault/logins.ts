@@ -3,8 +3,8 @@ import { namesDeadToken } from '../../core/vault/transit-messages.ts';
 import { failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
 
 /*
- * What a login, a look-up and a renewal ask the key server, and what its answers mean. Both clients use it: that of
- * `auth.ts` makes strings of tokens, that of `secret-client` may not, so each hands over its own reader of an answer.
+ * Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. Shared by both clients:
+ * `auth.ts` makes strings of tokens, `secret-client` must not, so each passes its own reader of answers.
  */
 
 export const lookUpRequest = { method: 'GET', path: 'auth/token/lookup-self' } as const;
@@ -14,11 +14,11 @@ export const renewRequest = { method: 'POST', path: 'auth/token/renew-self' } as
 export const loginRequest = (mountPath: string) =>
   ({ method: 'POST', path: vaultPath(mountPath, 'login') }) as const satisfies VaultRequest;
 
-/** How long a token lasts. */
+/** Lifetime of a token. */
 export interface TokenLease {
-  /** 0 where it has no end; undefined where the token may not look itself up. */
+  /** 0 if the token has no end; undefined if it may not look itself up. */
   readonly leaseSeconds: number | undefined;
-  /** Whether a renewal may work: true where that is not known either. */
+  /** Whether a renewal may work; true if unknown. */
   readonly renewable: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface RenewedLease extends TokenLease {
   readonly leaseSeconds: number;
 }
 
-/** Reads single members of an answer, none of them secret. `JsonView` does it on bytes. */
+/** Reads single members of an answer, none of which are secret; `JsonView` does so on bytes. */
 export interface AnswerFields {
   string(...names: readonly string[]): string | undefined;
   number(...names: readonly string[]): number | undefined;
@@ -35,15 +35,15 @@ export interface AnswerFields {
 
 export interface LoginAnswer {
   readonly status: number;
-  /** Called for a 200 only. */
+  /** Called only for a 200. */
   readonly fields: () => AnswerFields;
-  /** The key server's error message, without secrets. Called for any other status. */
+  /** The key server's error messages without secrets; called for any other status. */
   readonly errors: () => readonly string[];
 }
 
 /**
- * A policy may forbid a token to look itself up: then its end stays unknown until a renewal tells it.
- * @throws VaultError of kind `denied` where the key server does not know the token
+ * The lease of a token that was looked up. If a policy forbids that, its end stays unknown until a renewal.
+ * @throws VaultError of kind `denied` if the key server does not know the token
  */
 export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
   if (status === 200) return lifetime(fields());
@@ -52,7 +52,7 @@ export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
   throw refusalOf(lookUpRequest, status, said);
 }
 
-/** `ttl` counts whole seconds, 0 for a token without an end, which has no `expire_time` either. */
+/** `ttl` is in whole seconds; a token without an end has 0, and no `expire_time`. */
 function lifetime(fields: AnswerFields): RenewedLease {
   const seconds = bounded(fields.number('data', 'ttl') ?? 0);
   const ends = fields.string('data', 'expire_time') !== undefined;
@@ -62,14 +62,14 @@ function lifetime(fields: AnswerFields): RenewedLease {
   };
 }
 
-/** The lease of a token that a login or a renewal hands out. @throws VaultError where the answer has none */
+/** The lease of a token from a login or renewal. @throws VaultError if the answer has none */
 export function grantedLease(fields: AnswerFields, path: string): RenewedLease {
   const leaseSeconds = fields.number('auth', 'lease_duration');
   if (leaseSeconds === undefined) throw withoutToken(path);
   return { leaseSeconds: bounded(leaseSeconds), renewable: fields.isTrue('auth', 'renewable') };
 }
 
-/** A century: what is longer, or no number of seconds at all, is a server's mistake that clocks cannot count. */
+/** A century: longer or invalid durations are a server's mistake, and exceed what timers can count. */
 const mostSeconds = 3_155_760_000;
 
 const bounded = (seconds: number): number => Math.min(Math.max(0, seconds), mostSeconds);
@@ -77,11 +77,11 @@ const bounded = (seconds: number): number => Math.min(Math.max(0, seconds), most
 export const withoutToken = (path: string): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} without a token`, { path });
 
-/** Whether a renewal gained enough: near the maximum TTL of a token it gains less and less, and a login is due. */
+/** Whether a renewal gained enough: near a token's maximum TTL renewals gain less and less, and a login is due. */
 export const gainsEnough = (renewedSeconds: number, fullSeconds: number): boolean =>
   renewedSeconds >= fullSeconds / 2;
 
-/** An unknown role is a 400, a foreign service account a 403, an absent mount a 403 or 404. */
+/** An unknown role gives a 400, a foreign service account a 403, a missing mount a 403 or 404. */
 export function loginRefusal(
   path: string,
   role: string,
@@ -99,19 +99,19 @@ export function loginRefusal(
   });
 }
 
-/** Memory of a token that can be released. */
+/** Releasable memory of a token. */
 export interface TokenHolder {
   readonly bytes: Buffer;
   release(): void;
 }
 
-/** A token or JWT as bytes, without the white space around it. */
+/** A token or JWT as bytes, without surrounding white space. */
 export class TokenBytes {
   readonly #holder: TokenHolder;
   readonly #start: number;
   readonly #end: number;
 
-  /** The holder is released with this. */
+  /** @param holder released together with this */
   constructor(holder: TokenHolder) {
     const { bytes } = holder;
     let start = 0;
@@ -123,12 +123,12 @@ export class TokenBytes {
     this.#end = end;
   }
 
-  /** In place. */
+  /** The token in place. */
   get bytes(): Buffer {
     return this.#holder.bytes.subarray(this.#start, this.#end);
   }
 
-  /** Why it cannot be a token, or undefined. */
+  /** Why the bytes cannot be a token; undefined if they can. */
   get fault(): string | undefined {
     if (this.#start === this.#end) return 'is empty';
     return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
@@ -143,8 +143,8 @@ const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
 
 /**
- * The token that a file holds.
- * @throws VaultError of kind `unavailable`: the file may come, or be filled, later
+ * The token in a file.
+ * @throws VaultError of kind `unavailable`, because the file may appear or be filled later
  */
 export function tokenInFile(holder: TokenHolder, path: string, what: string): TokenBytes {
   const token = new TokenBytes(holder);

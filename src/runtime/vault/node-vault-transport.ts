@@ -3,7 +3,7 @@ import type { VaultResponse, VaultTransport } from './contract.ts';
 import { createJsonHttpClient, type JsonHttpClient, type JsonHttpRequest } from './json-http-client.ts';
 import { followStandby, httpRequests } from './lean-transport.ts';
 
-/** The options that node-vault gives to its HTTP library; our `exchange` passes through them. */
+/** The options that node-vault passes to its HTTP library; `exchange` is ours and passes through. */
 interface HttpOptions {
   readonly uri: string;
   readonly method: string;
@@ -13,10 +13,10 @@ interface HttpOptions {
 }
 
 /**
- * The same interface over node-vault, for set-up and checks, which need no speed. Its HTTP library is
- * replaced by our client through its `request-promise` option: its own (axios) follows redirects
- * to any host with the token, has no bound on the size of an answer and obeys proxy variables.
- * @throws SvcError (exit 78) where TLS files cannot be used
+ * The transport over node-vault, for setup and checks, which need no speed. Its `request-promise` option replaces its
+ * HTTP library (axios) by our client, because axios follows redirects to any host with the token, does not limit
+ * response sizes and obeys proxy variables.
+ * @throws SvcError (exit 78) for unusable TLS files
  */
 export async function createNodeVaultTransport(connection: VaultConnectionSettings): Promise<VaultTransport> {
   const http = createJsonHttpClient(connection);
@@ -47,11 +47,11 @@ async function loadClient(http: JsonHttpClient, connection: VaultConnectionSetti
   const { default: nodeVault } = await import('node-vault');
   const client = nodeVault({
     endpoint: connection.address.href.replace(/\/+$/, ''),
-    // It would write whole requests to standard error under DEBUG=node-vault.
+    // with DEBUG=node-vault it would write whole requests to standard error
     debug: () => undefined,
     'request-promise': { defaults: () => (options: HttpOptions) => overHttp(http, connection, options) },
   });
-  // It would take these from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths are complete.
+  // node-vault would take these from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths are complete
   return Object.assign(client, { token: '', namespace: '', pathPrefix: '' });
 }
 
@@ -66,7 +66,7 @@ async function overHttp(http: JsonHttpClient, connection: VaultConnectionSetting
   return { statusCode: answer.status, body: answer.body, request: { path } };
 }
 
-/** Statuses other than 200 and 204 are errors to node-vault; a real error left no answer. */
+/** node-vault treats statuses other than 200 and 204 as errors; without a response there was a real one. */
 function answerOf({ answer }: HttpOptions['exchange'], error?: unknown): VaultResponse {
   if (answer === undefined) throw error;
   return answer;

@@ -12,7 +12,7 @@ import {
 } from './contract.ts';
 import { gainsEnough } from './logins.ts';
 
-/** Whether a token is available, and why not. */
+/** Whether a token is available, and if not, why. */
 export interface SessionState {
   readonly ready: boolean;
   readonly reason: string;
@@ -29,7 +29,7 @@ export interface SessionOptions {
 /** A token in use; a refused request refers to the object that it used. */
 export interface HeldToken {
   readonly value: string;
-  /** Of `performance.now()`. */
+  /** From `performance.now()`. */
   readonly expiresAt: number;
   readonly renewable: boolean;
   /** Seconds from login to expiry. */
@@ -40,7 +40,10 @@ const loginsPerMinute = 10;
 /** How many of these may follow a refusal that may also mean a missing policy. */
 const doubtsPerMinute = 5;
 
-/** Keeps one token alive: logs in once at a time, renews where that is permitted, else logs in again before the end. */
+/**
+ * Keeps one token alive by renewing it if permitted, or else logging in again before it ends. There is one login at a
+ * time.
+ */
 export class Session {
   readonly #options: SessionOptions;
   readonly #closing = new AbortController();
@@ -60,13 +63,13 @@ export class Session {
     this.#options = options;
   }
 
-  /** Resolves after the first attempt, whether it succeeded or not; further ones follow automatically. */
+  /** Resolves after the first attempt, successful or not; further ones follow automatically. */
   async start(): Promise<void> {
     this.#report({ ready: false, reason: 'no login at the key server yet' });
     await this.#logIn().catch(ignore);
   }
 
-  /** The token to use now, if there is one. */
+  /** The current token, if there is one. */
   get held(): HeldToken | undefined {
     return this.#token !== undefined && performance.now() < this.#token.expiresAt ? this.#token : undefined;
   }
@@ -89,10 +92,10 @@ export class Session {
   }
 
   /**
-   * Called when the key server has refused a request with this token.
+   * Call it when the key server has refused a request with this token.
    * @returns true if a new token may help and should be requested
    * @param certain the server does not know the token, so it is dropped at once; otherwise a policy may be missing, and
-   * the token stays in use until a login has succeeded
+   *   the token stays in use until a login has succeeded
    */
   async replace(
     refused: HeldToken,
@@ -160,7 +163,7 @@ export class Session {
     return token;
   }
 
-  /** Renews if that works and still gains time, else logs in again. */
+  /** Renews the token if that works and still gains time, else logs in again. */
   async #extend(token: HeldToken): Promise<void> {
     const grant = await this.#renewed(token);
     if (this.#token !== token) return;
@@ -179,7 +182,7 @@ export class Session {
     }
   }
 
-  /** The pause counts from the start of the attempt: after a timeout the next one follows at once. */
+  /** The pause counts from the start of the attempt, so after a timeout the next attempt follows at once. */
   #retryLater(failure: VaultError, tookMs = 0): VaultError {
     if (this.#closing.signal.aborted) return failure;
     this.#failure = failure;
@@ -235,7 +238,7 @@ const noTokenYet = (): VaultError => new NoAnswerInTime('No token from the key s
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
- * When a token is renewed or replaced: after about two thirds of its life, spread so that clients do not renew at the
+ * When to renew or replace a token: after about two thirds of its life, with jitter so that clients do not renew at the
  * same time.
  */
 function renewalDelayMs(leaseSeconds: number): number {
@@ -254,7 +257,7 @@ export class MinuteLimit {
     this.#most = most;
   }
 
-  /** Time in ms until `take` succeeds. */
+  /** Milliseconds until `take` succeeds. */
   waitMs(now = performance.now()): number {
     this.#times = this.#times.filter((time) => time > now - windowMs);
     const oldest = this.#times[this.#times.length - this.#most];

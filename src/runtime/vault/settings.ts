@@ -24,13 +24,13 @@ export interface VaultPlace {
   readonly namespace: string | undefined;
 }
 
-/** Where requests go: the broker where there is one, else the secrets server. */
+/** Target of requests: the broker if there is one, else the secrets server. */
 export interface VaultEndpoint {
   /** `/v1/…` is appended to its path. */
   readonly url: URL;
   /** Never true for a broker. */
   readonly skipVerify: boolean;
-  /** PEM files; empty, and no `caPath`: the roots that Node trusts. */
+  /** PEM files; empty without `caPath`: Node's root CAs. */
   readonly caFiles: readonly string[];
   readonly caPath: string | undefined;
   readonly client: { readonly certFile: string; readonly keyFile: string } | undefined;
@@ -38,7 +38,7 @@ export interface VaultEndpoint {
 
 export type VaultAuth =
   | { readonly method: 'token'; readonly token: string }
-  /** The file is read again at each login. */
+  /** The file is read at each login. */
   | { readonly method: 'token-file'; readonly path: string }
   | {
       readonly method: 'kubernetes';
@@ -51,14 +51,14 @@ export type VaultAuth =
 const mountedCertificates = '/svc/certs';
 
 /**
- * The settings, checked by `vaultRules`, in the shape that the client uses.
- * @throws SvcError CONFIG_INVALID when a role or token is missing that the rules ask for
+ * Converts settings that `vaultRules` has accepted.
+ * @throws SvcError CONFIG_INVALID if a role or token that the rules require is missing
  */
 export function vaultConfig(settings: ResolvedVaultSettings): VaultConfig {
   return { ...vaultPlace(settings), auth: vaultAuth(settings) };
 }
 
-/** Where the server is, whoever logs in there. */
+/** The server's address, independent of the login. */
 export function vaultPlace(settings: ResolvedVaultSettings): VaultPlace {
   return {
     endpoint: {
@@ -88,7 +88,10 @@ function serverTrust(settings: ResolvedVaultSettings) {
   };
 }
 
-/** The wrapper's folder has an empty one to mount them at. An unreadable one is reported when it is needed. */
+/**
+ * Whether anything is mounted at the folder: the wrapper's folder contains an empty one. An unreadable folder is
+ * reported when it is needed.
+ */
 function isMounted(folder: string): boolean {
   try {
     return readdirSync(folder).length > 0;
@@ -102,7 +105,7 @@ function client({ brokerTlsCert, brokerTlsKey }: ResolvedVaultSettings) {
   return { certFile: brokerTlsCert, keyFile: brokerTlsKey };
 }
 
-/** @throws SvcError CONFIG_INVALID when a role or token is missing that the rules ask for */
+/** @throws SvcError CONFIG_INVALID if a role or token that the rules require is missing */
 export function vaultAuth(settings: ResolvedVaultSettings): VaultAuth {
   if (authMethod(settings) === 'kubernetes') {
     return {
@@ -220,7 +223,7 @@ export const vaultSettings = {
 export type VaultSettings = typeof vaultSettings;
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
 
-/** Surrounding white space is dropped: files and templates often add a line end. */
+/** Drops surrounding white space, because files and templates often add a line end. */
 function token(): Parser<string> {
   const shape = matching(/^[\x21-\x7e]+$/, 'a token of printable characters without blanks');
   return { ...shape, parse: (given) => shape.parse(given.trim()) };
@@ -229,7 +232,7 @@ function token(): Parser<string> {
 /** `.` and `..` would request another path. */
 const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
 
-/** Which KEK; the same settings for the proxy and for the commands that check it. */
+/** Selects the KEK; shared by the proxy and the commands that check it. */
 export const transitSettings = {
   transitMount: {
     variable: 'SVC_TRANSIT_MOUNT',
@@ -249,13 +252,13 @@ export const transitSettings = {
 
 type Config = ResolvedVaultSettings;
 
-/** What `VAULT_AUTH_METHOD` is when it is not set. */
+/** The default of `VAULT_AUTH_METHOD`. */
 export function authMethod(config: Config): 'kubernetes' | 'token' {
   if (config.vaultAuthMethod !== undefined) return config.vaultAuthMethod;
   return hasToken(config) ? 'token' : 'kubernetes';
 }
 
-/** What the vault settings need from each other, and that the files they name can be read. */
+/** Rules between the Vault settings, including that the files they name are readable. */
 export const vaultRules: readonly Rule<Config>[] = [
   (config) => unencrypted('VAULT_ADDR', config.vaultAddr),
   (config) => unencrypted('SVC_BROKER_ADDR', config.brokerAddr),

@@ -36,13 +36,13 @@ export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */
   readonly mount: string;
   readonly keyName: string;
-  /** Whether keys of several callers may be sent in one call while others are in flight. Default: false. */
+  /** Whether keys of several callers may share a call while others are in flight. Default: false. */
   readonly joinCalls?: boolean;
-  /** Bounds the wait for each call. Default: only the client's own timeout. */
+  /** Limits the wait for each call. Default: only the client's own timeout. */
   readonly hangGuard?: HangGuard;
 }
 
-/** Wraps and unwraps data keys. They are handled as bytes in memory that is zeroed, never as strings. */
+/** Wraps and unwraps data keys, which are handled as bytes in memory that is zeroed, never as strings. */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
   { mount, keyName, joinCalls = false, hangGuard }: TransitOptions,
@@ -107,7 +107,7 @@ function refuseMalformed({ ciphertext }: TransitItem, index: number): void {
   });
 }
 
-/** Names the requested version if that is the problem: the policy does not permit reading the key's minimum. */
+/** Names the requested version if that is the problem; the policy does not permit reading the key's minimum version. */
 function withVersion(error: unknown, items: readonly TransitItem[], keyName: string): unknown {
   if (!isVaultError(error) || error.kind !== 'expired-version') return error;
   const { path, status, index = 0 } = error;
@@ -120,8 +120,8 @@ function withVersion(error: unknown, items: readonly TransitItem[], keyName: str
 }
 
 /**
- * Any number of items, in calls of as many as the server takes. Calls `take` with each result, in order.
- * @throws VaultError; with `index` where one item is the cause, and then nothing of its call was taken
+ * Processes any number of items, in calls of as many as the server accepts. Passes each result to `take`, in order.
+ * @throws VaultError; with `index` if one item is the cause, and then no result of its call was passed on
  */
 async function run<V>(
   calls: TransitCalls<V>,
@@ -148,18 +148,18 @@ function valuesOf<V>(calls: TransitCalls<V>, { status, results }: ItemResults<V>
   throw new VaultError(failureKind(status, reason), message, { status, path: calls.path, index: from + bad });
 }
 
-/** The result of one operation of the transit engine for an item. */
+/** The result field of one operation of the transit engine. */
 interface TransitField<V> {
   readonly name: string;
   readonly read: ReadValue<V>;
-  /** Called with each value that was read and is not returned. */
+  /** Called with each value that was read but is not returned. */
   readonly discard: (value: V) => void;
 }
 
 /** OpenBao refuses a request with more than 1,000 strings: 166 items with associated data pass, 167 do not. */
 const mostItems = 160;
 
-/** Calls of one operation of the transit engine: one item is a plain call, more are `batch_input`. */
+/** Calls of one operation of the transit engine: a plain call for one item, `batch_input` for more. */
 class PlainCalls<V> implements TransitCalls<V> {
   readonly path: string;
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
@@ -198,7 +198,7 @@ class PlainCalls<V> implements TransitCalls<V> {
     }
   }
 
-  /** A batch with a bad item is answered by 400, and still contains the results of the others. */
+  /** A batch with a bad item is answered with 400, but still contains the other results. */
   #exchange(inputs: readonly TransitInput[]): ByteExchange {
     const { name, read, discard } = this.#field;
     const reference = this.#referencesUsed;
@@ -224,7 +224,7 @@ class PlainCalls<V> implements TransitCalls<V> {
   }
 }
 
-/** No single item is the cause, so items are not retried alone. */
+/** Not caused by a single item, so items are not retried individually. */
 const misplaced = (path: string, status: number): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} with the results of other items`, {
     ...{ path, status },

@@ -11,7 +11,7 @@ import type { SecretPool } from './secret-pool.ts';
 import type { SecretBuffer } from './secret-socket.ts';
 
 export interface Login extends TokenLease {
-  /** Whether the token has changed: a given one is only looked up. */
+  /** Whether the token has changed; a given token is only looked up. */
   readonly replaced: boolean;
 }
 
@@ -22,55 +22,55 @@ export interface SecretField {
 }
 
 export interface SecretDocument {
-  /** As it was asked for. */
+  /** As requested. */
   readonly path: string;
   readonly kvVersion: 1 | 2;
-  /** Of KV version 2. */
+  /** Only in KV version 2. */
   readonly version: number | undefined;
   readonly fields: readonly SecretField[];
-  /** Zeroes the memory behind every value, which must not be touched afterwards. Repeated calls have no effect. */
+  /** Zeroes the memory of all values, which must not be used afterwards. Repeated calls have no effect. */
   release(): void;
 }
 
 /**
- * Reads secrets without a string ever being made of a token or a value.
- * Each operation is one attempt and fails with a VaultError, whose kind says whether another may succeed,
- * with the signal's reason, or with an SvcError (exit 71) where there is no memory for secrets.
+ * Reads secrets without ever creating a string of a token or a value. Each operation is a single attempt, and fails
+ * with a VaultError whose kind tells whether another may succeed, with the signal's reason, or with an SvcError (exit
+ * 71) if there is no memory for secrets.
  */
 export interface SecretClient {
-  /** Gets a token: from its file, by the service account, or the one that was given, which is looked up. */
+  /** Obtains a token: from its file, through the service account, or the given one, which is looked up. */
   logIn(signal: AbortSignal): Promise<Login>;
   renew(signal: AbortSignal): Promise<RenewedLease>;
   /**
-   * `secret/app`, `secret/data/app`, `/secret/app/` and `v1/secret/app` mean the same in KV version 2.
-   * May be called while a login is under way: it is waited for where there is no token yet.
+   * In KV version 2, `secret/app`, `secret/data/app`, `/secret/app/` and `v1/secret/app` mean the same. Without a
+   * token, waits for a login in progress.
    */
   read(path: string, signal: AbortSignal): Promise<SecretDocument>;
   /**
    * Zeroes copies of the tokens and of the given values in native memory, where TLS and system libraries have left
-   * them, except in `keep` and in what this client and its documents hold.
-   * @returns how many copies were zeroed
+   * them, except in `keep` and in memory of this client and its documents.
+   * @returns number of copies that were zeroed
    */
   scrub(values: readonly Buffer[], keep: readonly Region[]): number;
-  /** From now on trusts the authorities that it has read, whatever becomes of their files. */
+  /** From now on trusts the CAs already read, whatever happens to their files. */
   keepAuthorities(): void;
   /** The token in use, in place; undefined before the login. */
   token(): Uint8Array | undefined;
-  /** Zeroes the token and every buffer. Pending operations fail. Documents stay until they are released. */
+  /** Zeroes the token and every buffer. Pending operations fail. Documents stay valid until they are released. */
   close(): void;
 }
 
 export interface SecretRequest {
   readonly method: 'GET' | 'POST';
-  /** Below `/v1/`, encoded. */
+  /** Relative to `/v1/`, encoded. */
   readonly path: string;
   /** Parts of a JSON text. */
   readonly body?: readonly Uint8Array[];
-  /** Read when the request is written. */
+  /** Called when the request is written. */
   readonly token?: () => Uint8Array;
 }
 
-/** An answer of any status below 300 or from 400 on, in secret memory until released. */
+/** A response with a status below 300 or from 400, in secret memory until released. */
 export interface SecretReply {
   readonly status: number;
   readonly body: SecretBuffer;
@@ -132,7 +132,7 @@ export class SecretsServer {
 
 /**
  * The server's error messages. Nothing else of the response becomes a string.
- * @param secrets are redacted if the server repeats one, and so is anything that looks random
+ * @param secrets redacted if the server repeats one, like anything that looks random
  */
 export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]): string[] {
   const { bytes } = body;

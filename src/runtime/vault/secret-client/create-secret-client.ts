@@ -37,26 +37,26 @@ import { SecretBuffer } from './secret-socket.ts';
 export interface SecretClientOptions {
   readonly config: VaultConfig;
   /**
-   * For method `token`, instead of the one in the configuration; under another method it is zeroed at once, so that it
-   * is never used before the login. The client owns it from now on.
+   * For method `token`, used in place of the configured one; with other methods it is zeroed at once, so that it is
+   * never used before the login. Owned by the client from now on.
    */
   readonly token?: Region | undefined;
-  /** The token that an earlier process of the same configuration had got, under any method; as `token` in all else. */
+  /** The token that an earlier process with the same configuration obtained, by any method; otherwise like `token`. */
   readonly tokenInUse?: Region | undefined;
   readonly memory: SecretMemory;
   /**
-   * The file of the service account's token, opened for reading by somebody who may; the client closes it. Undefined: it
-   * opens the file by its path, as it does without this.
+   * Opens the file of the service account's token on behalf of the client, which closes it. Undefined, and by default:
+   * the client opens the file by its path.
    */
   readonly openServiceAccountToken?: () => number | undefined;
-  /** Bounds in ms that differ from the usual ones. */
+  /** Timeouts in milliseconds, in place of the usual ones. */
   readonly connectTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
 }
 
 const maxSockets = 4;
 
-/** @throws SvcError (exit 78) where TLS files cannot be used; (exit 71) where there is no memory for secrets */
+/** @throws SvcError (exit 78) for unusable TLS files; (exit 71) without memory for secrets */
 export function createSecretClient(options: SecretClientOptions): SecretClient {
   const { connectTimeoutMs, requestTimeoutMs } = options;
   const connection = {
@@ -160,7 +160,7 @@ class KeptToken implements SecretClient {
     return { ...(await lookUp(this.#server, this.#tokenInUse, signal)), replaced };
   }
 
-  /** @returns whether the file holds another token than the one in use */
+  /** @returns whether the file has another token than the one in use */
   #readFile(path: string): boolean {
     const token = readTokenBytes(path, 'token', this.#memory);
     const replaced = this.#token === undefined || !token.bytes.equals(this.#token.bytes);
@@ -168,7 +168,7 @@ class KeptToken implements SecretClient {
     return replaced;
   }
 
-  /** It was zeroed after the login, and stays valid for an hour. */
+  /** For scrubbing: it was zeroed after the login, but stays valid for an hour. */
   #serviceAccountToken(): TokenBytes | undefined {
     if (this.#auth.method !== 'kubernetes') return undefined;
     try {
@@ -178,7 +178,7 @@ class KeptToken implements SecretClient {
     }
   }
 
-  /** Anew each time, because the kubelet replaces it. */
+  /** Read for each login, because the kubelet replaces it. */
   #readServiceAccountToken({ serviceAccountTokenPath }: KubernetesAuth): TokenBytes {
     const opened = this.#openServiceAccountToken();
     return readTokenBytes(serviceAccountTokenPath, 'service account token', this.#memory, opened);
@@ -201,7 +201,7 @@ class KeptToken implements SecretClient {
     });
   };
 
-  /** The first of several places that has the secret; else the first one's response. */
+  /** The first place that has the secret; otherwise the first place's response. */
   async #readFirst(
     path: string,
     places: readonly SecretPlace[],
@@ -220,7 +220,7 @@ class KeptToken implements SecretClient {
   }
 }
 
-/** Secret memory that knows which of its regions are in use. */
+/** Secret memory that keeps track of its regions in use. */
 class KeptRegions implements SecretMemory {
   readonly #memory: SecretMemory;
   #regions: Region[] = [];
@@ -240,7 +240,7 @@ class KeptRegions implements SecretMemory {
   }
 }
 
-/** A region that was released has no bytes any more. */
+/** A released region has no bytes. */
 function isHeld(region: Region): boolean {
   try {
     return region.bytes.length === region.length;
@@ -249,14 +249,14 @@ function isHeld(region: Region): boolean {
   }
 }
 
-/** A token that the key server has just handed out. */
+/** A token from a login. */
 interface LoginGrant extends RenewedLease {
   readonly token: TokenBytes;
 }
 
 type KubernetesAuth = Extract<VaultAuth, { method: 'kubernetes' }>;
 
-/** Exchanges the service account's token, which is released then. */
+/** Exchanges the service account's token, and then releases it. */
 async function logInByServiceAccount(
   server: SecretsServer,
   { role, mountPath }: KubernetesAuth,
@@ -277,7 +277,7 @@ async function logInByServiceAccount(
   }
 }
 
-/** @throws VaultError of kind `denied` where the key server does not know the token */
+/** @throws VaultError of kind `denied` if the key server does not know the token */
 function lookUp(server: SecretsServer, token: () => Uint8Array, signal: AbortSignal): Promise<TokenLease> {
   return server.ask({ ...lookUpRequest, token }, signal, (reply) =>
     lookedUp({
@@ -288,7 +288,7 @@ function lookUp(server: SecretsServer, token: () => Uint8Array, signal: AbortSig
   );
 }
 
-/** @throws VaultError: `denied` where the policy does not permit it, `rejected` where the token cannot be renewed */
+/** @throws VaultError: `denied` if the policy does not permit it, `rejected` if the token cannot be renewed */
 function renewToken(
   server: SecretsServer,
   token: () => Uint8Array,
@@ -302,7 +302,7 @@ function renewToken(
   });
 }
 
-/** The token is decoded in its place and copied into memory of its own. */
+/** Decodes the token in place and copies it into its own memory. */
 function grantFrom({ body: { bytes } }: SecretReply, path: string, memory: SecretMemory): LoginGrant {
   const view = new JsonView(bytes);
   const found = view.at('auth', 'client_token');
@@ -317,7 +317,7 @@ function grantFrom({ body: { bytes } }: SecretReply, path: string, memory: Secre
 
 const maxTokenBytes = 64 * 1024;
 
-/** @param bytes are copied */
+/** @param bytes copied */
 function tokenFrom(bytes: Uint8Array, memory: SecretMemory): TokenBytes {
   const buffer = new SecretBuffer(memory);
   buffer.append(bytes);
@@ -326,8 +326,8 @@ function tokenFrom(bytes: Uint8Array, memory: SecretMemory): TokenBytes {
 
 /**
  * Reads a token from a file straight into secret memory.
- * @param opened the file, if it is open already; closed here
- * @throws VaultError of kind `unavailable`: the file may come, or be filled, later
+ * @param opened the file if it is already open; closed here
+ * @throws VaultError of kind `unavailable`, because the file may appear or be filled later
  */
 export function readTokenBytes(
   path: string,

@@ -37,7 +37,7 @@ export function readSecret(
   });
 }
 
-/** Decoded in place: decoding never makes a value longer. */
+/** Decodes in place, because decoding never makes a value longer. */
 function fieldOf(bytes: Uint8Array, member: JsonMember): SecretField {
   const { name, kind, start, end } = member;
   if (kind !== 'string') return { name, value: bytes.subarray(start, compact(bytes, member)) };
@@ -49,7 +49,7 @@ function documentOf(facts: Omit<SecretDocument, 'release'>, body: SecretBuffer):
   return { ...facts, release: () => body.release() };
 }
 
-/** A deleted version of KV version 2 is a 404, too, and its metadata tells. */
+/** A deleted version in KV version 2 is a 404, too, but has metadata about the deletion. */
 function absent(apiPath: string, { status, body }: SecretReply): VaultError {
   const deletion = deletionOf(body.bytes);
   if (deletion === undefined) {
@@ -85,7 +85,7 @@ interface Mount {
   readonly kvVersion: 1 | 2;
 }
 
-/** Finds out which store holds a path, and remembers it. */
+/** Finds out which store holds a path, and caches it. */
 export class Mounts {
   readonly #server: SecretsServer;
   readonly #token: () => Uint8Array;
@@ -100,8 +100,8 @@ export class Mounts {
   }
 
   /**
-   * The places to try in order: more than one only if the server does not name the mount.
-   * @throws VaultError of kind `denied` where the token may do nothing there
+   * The places to try in order: several only if the server does not name the mount.
+   * @throws VaultError of kind `denied` if the token has no capability there
    */
   async places(segments: readonly string[], signal: AbortSignal): Promise<SecretPlace[]> {
     const known = this.#known(segments);
@@ -178,14 +178,14 @@ export const mountRequest = (segments: readonly string[]) =>
   ({ method: 'GET', path: vaultPath('sys/internal/ui/mounts', ...segments) }) as const;
 
 export interface FoundMount {
-  /** Without slashes at its end. */
+  /** Without trailing slashes. */
   readonly path: string;
-  /** Of the engine. */
+  /** Type of the engine. */
   readonly type: string;
   readonly kvVersion: 1 | 2;
 }
 
-/** The store that the answer to `mountRequest` names, or undefined. */
+/** The store named in the answer to `mountRequest`, or undefined. */
 export function mountIn(fields: Pick<AnswerFields, 'string'>): FoundMount | undefined {
   const path = fields.string('data', 'path');
   const type = fields.string('data', 'type');
@@ -194,16 +194,16 @@ export function mountIn(fields: Pick<AnswerFields, 'string'>): FoundMount | unde
   return { path: path.replace(/\/+$/, ''), type, kvVersion };
 }
 
-/** Where a secret is: the store that holds it and its name there. */
+/** Location of a secret: its store and its name there. */
 export interface SecretPlace {
   readonly kvVersion: 1 | 2;
-  /** Below `/v1/`, encoded. */
+  /** Relative to `/v1/`, encoded. */
   readonly apiPath: string;
 }
 
 /**
- * The segments of a path, `v1/` of the API's own form left out.
- * @throws VaultError of kind `not-found` for what cannot be a path
+ * The segments of a path, without `v1/` of the API's own form.
+ * @throws VaultError of kind `not-found` for an impossible path
  */
 export function segmentsOf(path: string): string[] {
   const segments = path.replace(/^\/+|\/+$/g, '').split('/');
@@ -212,7 +212,7 @@ export function segmentsOf(path: string): string[] {
   return bare;
 }
 
-/** In version 2, `data` after the mount belongs to the API's path, not to the name. */
+/** In version 2, `data` after the mount belongs to the API path, not to the name. */
 export function placeIn(
   mount: readonly string[],
   kvVersion: 1 | 2,
@@ -225,7 +225,7 @@ export function placeIn(
   return { kvVersion, apiPath: vaultPath(mount.join('/'), ...(kvVersion === 2 ? ['data'] : []), ...bare) };
 }
 
-/** The likely mount on a server that does not name it: as in the path form of version 2, else the first segment. */
+/** Likely mounts on a server that does not name them: as in the path form of version 2, else the first segment. */
 export function guessedPlaces(segments: readonly string[]): SecretPlace[] {
   const data = segments.indexOf('data', 1);
   const depth = data > 0 && data < segments.length - 1 ? data : 1;

@@ -7,20 +7,20 @@ import { type SecretResponse, SecretSocket, StaleConnection } from './secret-soc
 
 export interface PoolTimes {
   /**
-   * Idle connections are closed after this time, in ms: a cipher's state holds some of the bytes that were read last,
-   * and changed certificates take effect.
+   * Milliseconds after which idle connections are closed: a cipher's state holds some of the bytes read last, and
+   * changed certificates take effect.
    */
   readonly idleMs: number;
   /**
-   * How long a request waits for a busy connection before another one is opened, in ms: near a server, a handshake
-   * takes longer than waiting.
+   * Milliseconds that a request waits for a busy connection before another is opened: near a server, a handshake takes
+   * longer than waiting.
    */
   readonly patienceMs: number;
 }
 
 const usualTimes: PoolTimes = { idleMs: 1_000, patienceMs: 15 };
 
-/** How long to wait before opening another connection besides one that is still connecting. */
+/** Milliseconds to wait before opening another connection beside one that is still connecting. */
 const longConnectingMs = 1_000;
 
 type Waiter = PromiseWithResolvers<SecretSocket>;
@@ -32,13 +32,13 @@ export class SecretPool {
   readonly #times: PoolTimes;
   readonly #tls: TlsContext | undefined;
   readonly #sockets = new Set<SecretSocket>();
-  /** Each with when it began, of `performance.now()`. */
+  /** With the start of each attempt, from `performance.now()`. */
   readonly #connecting = new Map<SecretSocket, number>();
   readonly #idle = new Map<SecretSocket, NodeJS.Timeout>();
   readonly #waiting: Waiter[] = [];
   #closed = false;
 
-  /** @throws SvcError (exit 78) where TLS files cannot be used */
+  /** @throws SvcError (exit 78) for unusable TLS files */
   constructor(connection: VaultConnectionSettings, memory: ByteMemory, times = usualTimes) {
     this.#connection = connection;
     this.#memory = memory;
@@ -51,7 +51,7 @@ export class SecretPool {
   }
 
   /**
-   * One request, repeated once if a kept connection turns out to be dead.
+   * Makes one request, and repeats it once if a kept connection turns out to be dead.
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted
    */
   async exchange(
@@ -108,7 +108,7 @@ export class SecretPool {
     }
   }
 
-  /** The most recently used one, so that the others expire. */
+  /** Takes the most recently used connection, so that the others expire. */
   #takeIdle(): SecretSocket | undefined {
     const socket = [...this.#idle.keys()].findLast(({ usable }) => usable);
     if (socket === undefined) return undefined;
@@ -117,7 +117,7 @@ export class SecretPool {
     return socket;
   }
 
-  /** A connection may have been assigned at the same moment: then it passes to the next. */
+  /** A connection may have been assigned at the same moment, and then passes to the next waiter. */
   #forget(waiter: Waiter): void {
     const index = this.#waiting.indexOf(waiter);
     if (index >= 0) this.#waiting.splice(index, 1);
@@ -133,7 +133,7 @@ export class SecretPool {
     }
   }
 
-  /** A slow connection attempt may never succeed, so another one is tried. */
+  /** A slow attempt to connect may never succeed, so another one is made. */
   #isConnecting(): boolean {
     const long = performance.now() - longConnectingMs;
     for (const begun of this.#connecting.values()) if (begun > long) return true;

@@ -8,14 +8,14 @@ import { lookupOf } from '../../net/connections.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
 import { certificateCode, NoAnswerInTime, VaultError, type VaultErrorOptions } from '../contract.ts';
 
-/** A response of the secrets server; the body lies in secret memory until it is released. */
+/** A response of the secrets server; its body is in secret memory until released. */
 export interface SecretResponse {
   readonly status: number;
   readonly location: string | undefined;
   readonly body: SecretBuffer;
 }
 
-/** The connection had been used before and ended without a byte of this response: a new one may work. */
+/** A reused connection ended before the first byte of this response, so a new one may work. */
 export class StaleConnection extends VaultError {
   constructor(host: string) {
     super('unavailable', `No answer from ${host}: it ended the connection`);
@@ -24,7 +24,7 @@ export class StaleConnection extends VaultError {
 
 export interface SocketOptions {
   readonly connection: VaultConnectionSettings;
-  /** Undefined: without TLS. */
+  /** Undefined: no TLS. */
   readonly secureContext: SecureContext | undefined;
   readonly memory: ByteMemory;
 }
@@ -54,7 +54,7 @@ export class SecretSocket {
   #written = true;
   #error: unknown;
 
-  /** @param onClosed is called once, after the last use of its memory */
+  /** @param onClosed called once, after the last use of the connection's memory */
   constructor(options: SocketOptions, onClosed: () => void) {
     this.#options = options;
     this.#input = options.memory.allocate(inputBytes);
@@ -82,7 +82,7 @@ export class SecretSocket {
   }
 
   /**
-   * Sends what `write` writes and reads the answer. One at a time.
+   * Sends the output of `write` and reads the response. Calls must not overlap.
    * @throws StaleConnection, VaultError of kind `unavailable`, or the signal's reason
    */
   exchange(
@@ -107,7 +107,7 @@ export class SecretSocket {
     return promise;
   }
 
-  /** An idle connection does not keep the process alive. */
+  /** Lets the process exit despite this idle connection. */
   rest(): void {
     this.#socket.unref();
   }
@@ -205,14 +205,14 @@ export class SecretSocket {
     this.#used = true;
     job.settle();
     overwriteStackSoon();
-    // The system may still be reading the memory of a request that the server did not wait for.
+    // the system may still be reading the memory of a request that the server did not wait for
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
     job.resolve({ status: head?.status ?? 0, location: head?.headers['location'], body: job.body });
   }
 
   /**
-   * Ends the connection and the requests that wait for it. Its memory is released once the kernel no longer reads from it.
-   * `lost`: the other side or the network ended it.
+   * Ends the connection and pending requests. Its memory is released once the kernel no longer reads from it.
+   * @param lost the peer or the network ended the connection
    */
   #fail(error: unknown, lost = false): void {
     clearTimeout(this.#connectTimer);
@@ -230,7 +230,7 @@ export class SecretSocket {
   }
 }
 
-/** The error for an exchange that broke. `cause` may be an error of ours already, which is passed on. */
+/** The error for a broken exchange; a `cause` that is already one of ours is passed on. */
 export function brokenExchange(host: string, cause: unknown): unknown {
   if (cause instanceof HttpError) {
     return new VaultError('unavailable', `No usable answer from ${host}: ${cause.message}`, { cause });
@@ -238,7 +238,7 @@ export function brokenExchange(host: string, cause: unknown): unknown {
   return isSystemError(cause) ? noAnswer(host, cause.code, cause) : cause;
 }
 
-/** @param reason the code of a system error, or words */
+/** @param reason a system error code, or words */
 export const noAnswer = (host: string, reason: string, cause?: unknown): VaultError =>
   new VaultError('unavailable', `No answer from ${host}: ${reason}`, { cause, ...factsOf(reason) });
 
@@ -251,7 +251,7 @@ function isSystemError(cause: unknown): cause is Error & { code: string } {
   );
 }
 
-/** Codes of Node and OpenSSL for a server's certificate that cannot be verified. */
+/** Codes of Node and OpenSSL for a server certificate that cannot be verified. */
 const untrusted = /CERT|ISSUER|VERIFY|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/;
 const unwanted = /ALERT_.*CERT|ALERT_UNKNOWN_CA/;
 const certificate = { code: certificateCode, exitStatus: exitStatus.config } as const;
@@ -299,7 +299,7 @@ export class SecretBuffer implements ByteSink {
     this.#roomFor(length);
   }
 
-  /** Appends what `read` puts into the free room and counts, without a copy elsewhere. */
+  /** Lets `read` append to the free room and return the number of bytes, without another copy. */
   appendFrom(read: (into: Buffer) => number): number {
     const region = this.#roomFor(this.#length + 1);
     const count = read(region.bytes.subarray(this.#length));
