@@ -41,7 +41,7 @@ export const requestLimits: RequestLimits = { deadlineMs: 8_000, attempts: 5, co
 /** A client that also returns refusals, for callers that interpret them. */
 export interface ExchangingVaultClient extends VaultClient {
   /**
-   * Answers any status except 403, 429 and 5xx.
+   * Resolves with any status except 403, 429 and 5xx.
    * @throws VaultError of kind `denied` or `unavailable`; the signal's reason when aborted
    */
   exchange(request: KeyRequest): Promise<VaultResponse>;
