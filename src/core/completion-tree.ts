@@ -28,7 +28,7 @@ export interface DescribedTopic {
 }
 
 /**
- * What can be completed of a command line. Shell syntax is left out: summaries are one line of plain text, and names
+ * The completable parts of a command line. Shell syntax is left out: summaries are one line of plain text, and names
  * and choices with special characters are dropped.
  */
 export function completionTree(

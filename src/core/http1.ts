@@ -178,7 +178,7 @@ function parseResponseHead(text: string, rules: HeadRules = {}): ResponseHead {
   return { status, headers, framing, keepAlive: persists && framing.kind !== 'until-close' };
 }
 
-/** A control character, or half of the end of a line. */
+/** A control character, or an incomplete line end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const misfit = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?$/;

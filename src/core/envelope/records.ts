@@ -12,8 +12,8 @@ import {
 import type { ObjectName } from './metadata.ts';
 
 /**
- * Keys of the helper objects below the reserved prefix. A part record is an
- * empty object whose key holds the record, so that listing reads all of them.
+ * The record of an uploaded part: an empty helper object whose key holds the record, so that a listing returns all
+ * records of an upload.
  */
 export interface PartRecord {
   readonly part: PartEntry | SegmentedPart;

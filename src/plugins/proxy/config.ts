@@ -26,10 +26,10 @@ export interface ProxyConfig {
   readonly upstreamChecksum: 'crc32' | 'none';
   /** Keys that callers sign with; undefined: callers are not authenticated. */
   readonly callerKeys: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** Further names, in lower case, that callers may use where they are not authenticated. */
+  /** Further host names, in lower case, that unauthenticated callers may use. */
   readonly hosts: readonly string[];
   readonly allowAnonymous: boolean;
-  /** Undefined: no line for each request. */
+  /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
   /** Format of new objects; both formats are read. */
   readonly format: EnvelopeFormat;

@@ -16,7 +16,7 @@ import type { BucketFacts } from './state/bucket-facts.ts';
 import type { BucketContents, StateStore } from './state/state-store.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
-/** What the handlers of one proxy process share. */
+/** Services that the handlers of one proxy process share. */
 export interface ProxyServices {
   readonly config: ProxyConfig;
   readonly log: Logger;

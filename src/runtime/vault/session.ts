@@ -37,7 +37,7 @@ export interface HeldToken {
 }
 
 const loginsPerMinute = 10;
-/** How many of these may follow a refusal that may also mean a missing policy. */
+/** How many of these logins may follow a refusal that may also indicate a missing policy. */
 const doubtsPerMinute = 5;
 
 /**

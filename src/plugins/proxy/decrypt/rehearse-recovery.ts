@@ -20,7 +20,7 @@ import type { StoredEntry } from './list-objects.ts';
 import type { RecoverySettings } from './settings.ts';
 import { again, during, type OpenReading, openReading } from './source.ts';
 
-/** Where the store and the recovery keys are. */
+/** Settings for the store and the recovery keys. */
 export type RehearsalSettings = Pick<
   RecoverySettings,
   'upstream' | 'region' | 'defaultRegion' | 'reservedPrefix' | 'stateBucket'
