@@ -57,7 +57,7 @@ export type FailOn = (typeof failOns)[number];
 export const checkStatus = {
   /** Passed. */
   passed: 0,
-  /** Findings at the level of `--fail-on`, or an unmet requirement. */
+  /** Failed: findings at the level of `--fail-on`, or another requirement is not met. */
   failed: 1,
   /** Warnings without errors under `--fail-on warning`. */
   warnings: 2,
