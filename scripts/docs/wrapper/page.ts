@@ -16,5 +16,5 @@ function steeringTable(): string[] {
     cell(gives),
     `${names.map(code).join(' ')}${anyCase ? ' in any case' : ''}`,
   ]);
-  return markdownTable(['read by', 'gives who sets them', 'names'], rows);
+  return markdownTable(['read by', 'gives the writer', 'names'], rows);
 }
