@@ -26,7 +26,7 @@ const columns: Readonly<Record<string, Operation>> = {
   'fork+exec': 'forkExec',
   'open /proc/self/stat': 'openCloseProc',
   'open /proc/PID/status': 'openCloseStatus',
-  'a call that does nothing': 'call',
+  'a no-op call': 'call',
   'map, touch and unmap a page': 'mapPage',
 };
 

@@ -82,7 +82,7 @@ async function measure(
     memory.push(await measureStorm(replica, large, count));
     memory.push(await settledRow('20 s later', replica));
   }
-  if (given.killed() > 0) throw new Error('the operator was killed for want of memory');
+  if (given.killed() > 0) throw new Error('the operator was killed because memory ran out');
   return [...admission, memoryTable(memory), reconciling, startTable(start)];
 }
 
@@ -90,11 +90,11 @@ function memoryTable(rows: Row[]): Table {
   const { namespaces, deployments, replicas, serviceConfigs } = size;
   return {
     title: 'Resident memory in MiB',
-    columns: ['now', 'of it its own', 'peak since the row above'],
+    columns: ['now', 'anonymous', 'peak since the row above'],
     rows: [...rows, { name: 'aim', cells: [112, undefined, 112] }],
     notes: [
       `${deployments * replicas} pods of ${deployments} Deployments and as many ReplicaSets, ${namespaces} namespaces, ${serviceConfigs} ServiceConfigs.`,
-      `It may have ${memoryLimit / 1024 ** 2} MiB, as its container: what is not its own is pages of files, which the system can drop.`,
+      `Its container may have ${memoryLimit / 1024 ** 2} MiB. What is not anonymous is pages of files, which the system can drop.`,
     ],
   };
 }

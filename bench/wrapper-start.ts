@@ -34,7 +34,7 @@ export const run: Bench['run'] = async (say) => {
     const notes = [
       'Start: from before fork to the first output of /bin/sh -c date; TLS, Kubernetes login, mount and one path of OpenBao included.',
       'Where no Node stays, CPU is that of the main thread alone, memory that of svc-init and its health process.',
-      'Goals: 60 ms above no wrapper (100 with the agent), never above 200; private dirty 10 MB for the shipped folder.',
+      'Aims: 60 ms above no wrapper (100 with the agent), never above 200; private dirty 10 MB for the shipped folder.',
     ];
     return [
       { title: 'Starting an application with secrets', columns, rows, notes },
@@ -63,7 +63,7 @@ async function passesOf(around: BenchEnvironment, say: (text: string) => void) {
     rows.push({ name: title, cells: [cpu, (cpu * passesADay) / 1000, peak / 1024] });
   }
   const columns = ['CPU ms a renewal', 'CPU s a day, every 5 minutes', 'resident MiB at most'];
-  const notes = ['Ten renewals, a second apart, with a look at the secrets; of the shipped folder.'];
+  const notes = ['Ten renewals, a second apart, with a check of the secrets; of the shipped folder.'];
   return { title: 'Renewing', columns, rows, notes };
 }
 
@@ -82,7 +82,7 @@ async function deliveriesOf(around: BenchBed, say: (text: string) => void) {
   }
   const columns = ['ms, median', 'most', 'beyond the interval'];
   const notes = [
-    'RENEWAL_INTERVAL 2 s, 20 changes at any moment, SVC_ROTATION=restart; of the shipped folder.',
+    'RENEWAL_INTERVAL 2 s, 20 changes at random moments, SVC_ROTATION=restart; of the shipped folder.',
   ];
   return { title: 'From a changed secret to its delivery', columns, rows, notes };
 }

@@ -50,15 +50,15 @@ async function stages(rig: NativeRig, say: (progress: string) => void): Promise<
     { bypass: rig.bypass, pid: pids[0] as number, ...rate },
   );
   await waitFor('the operator to know', () => operator.hitCount() >= record.counted, { timeoutMs: 20_000 });
-  await look(`the same after ${record.attempts} hits`);
+  await look(`the same after ${record.attempts} attempts`);
   return [
     {
       title: 'Memory of the agent',
-      columns: ['resident MiB', 'of it its own', 'peak', 'CPU ms/s at rest'],
+      columns: ['resident MiB', 'anonymous', 'peak', 'CPU ms/s at rest'],
       rows: [...rows, { name: 'aim', cells: [112, undefined, 112, undefined] }],
     },
     {
-      title: `Hits, ${rate.perSecond} a second for ${rate.seconds} s`,
+      title: `Attempts, ${rate.perSecond} a second for ${rate.seconds} s`,
       columns: ['attempts', 'counted', 'told to the operator', 'lost', 'CPU ms/s'],
       rows: [
         {

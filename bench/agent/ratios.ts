@@ -11,9 +11,9 @@ const named: Readonly<Record<State, string>> = {
   off: 'no agent, ns',
   on: 'agent',
   late: 'agent, with the check of every read',
-  preempted: 'agent, as on a kernel that preempts its programs',
+  preempted: 'agent, with the checks for preemptible kernels',
   killing: 'agent that kills readers',
-  floor: 'programs that do nothing, at the same busy hooks',
+  floor: 'no-op programs, at the same busy hooks',
   'late-floor': 'the same with the check of every read',
 };
 

@@ -142,13 +142,13 @@ function callRow(name: string, { inside, call }: Times): Row {
 function callTable(rows: Row[]): Table {
   const each = ['p50', 'best', 'p99', 'best'];
   return {
-    title: 'A review, in ms: by its own clock, and over a connection that is kept',
+    title: "A review, in ms: by the operator's clock, and over a persistent connection",
     columns: [...each.map((name) => `own ${name}`), ...each],
     rows: [
       ...rows,
       { name: 'aim', cells: [1, undefined, 20, undefined, undefined, undefined, undefined, undefined] },
     ],
-    notes: [`${rounds} rounds of ${callsPerRound}; the round in the middle, and the best one.`],
+    notes: [`${rounds} rounds of ${callsPerRound}; the median round, and the best one.`],
   };
 }
 

@@ -10,7 +10,7 @@ import { storm } from './storm.ts';
 
 const settleMs = 20_000;
 
-/** Resident memory of an operator now, of it its own, and the most since it was asked last; in MiB. */
+/** Resident memory of an operator now, its anonymous part, and the peak since the last call; in MiB. */
 export function memoryRow(name: string, { pid }: Replica): Row {
   const { all, own, peak } = residentOf(pid);
   forgetPeak(pid);
@@ -39,7 +39,7 @@ export async function measureRelist(kubernetes: Kubernetes, replica: Replica): P
   await waitFor('all watches', async () => (await connected(replica)).every((value) => value === 1), {
     timeoutMs: 120_000,
   });
-  return memoryRow('listing everything anew', replica);
+  return memoryRow('everything listed again', replica);
 }
 
 async function connected({ started }: Replica): Promise<number[]> {
