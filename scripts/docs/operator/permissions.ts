@@ -5,7 +5,7 @@ import { CHART } from '../../../test/support/helm.ts';
 import { cell, code, lines } from './cell.ts';
 
 const pattern =
-  /^ {2}# (?<reason>.+)\n {2}- apiGroups: \[(?<groups>.*)\]\n {4}resources: \[(?<resources>.*)\]\n(?: {4}resourceNames: \[(?<names>.*)\]\n)? {4}verbs: \[(?<verbs>.*)\]$/gm;
+  /(?<reason>(?:^ {2}# .+\n)+) {2}- apiGroups: \[(?<groups>.*)\]\n {4}resources: \[(?<resources>.*)\]\n(?: {4}resourceNames: \[(?<names>.*)\]\n)? {4}verbs: \[(?<verbs>.*)\]$/gm;
 
 /** What the operator may do, where, and why: the rules of its two roles with the comments above them. */
 export function permissionTable(): string[] {
@@ -22,7 +22,10 @@ function rowsOf(file: string, where: string): string[][] {
   let reason = '';
   return rules.map((rule) => {
     // a reason that goes on from the one before
-    reason = (rule['reason'] ?? '').replace(/^As above/, reason);
+    reason = (rule['reason'] ?? '')
+      .replace(/^ {2}# /gm, '')
+      .trim()
+      .replace(/^As above/, reason);
     return [resourcesOf(rule), cell(rule['verbs'] ?? ''), where, cell(reason)];
   });
 }

@@ -4,14 +4,14 @@ import { code } from './cell.ts';
 
 /** Where the points of each factor are usually lost. */
 const lost: Readonly<Record<string, string>> = {
-  wrapper: 'the pod is older than its ServiceConfig, opted out, or `svc/containers` leaves a container out',
-  delivery: 'secrets come by the environment: `svc/delivery: fd` and the SDK bring the rest',
-  'memory-lock': 'not root, or a namespace of the level baseline or restricted',
-  'secret-memory': 'the node has no `memfd_secret` (`secretmem.enable=1`), or no wrapper told',
-  'core-dumps': 'the application raised the limit',
+  wrapper: 'the pod is older than its ServiceConfig or opted out, or `svc/containers` omits a container',
+  delivery: 'the environment delivers secrets: `svc/delivery: fd` and the SDK add the missing points',
+  'memory-lock': 'not root, or a namespace at the level `baseline` or `restricted`',
+  'secret-memory': 'the node has no `memfd_secret` (`secretmem.enable=1`), or no wrapper reported it',
+  'core-dumps': 'the application raised the core dump limit',
   enforcement: 'no agent on the node, a kernel without BPF LSM and BTF, or `enforceMode: false`',
   coverage: 'no agent, or the pod lost its label',
-  egress: "no policy, somebody else's of the same name, or policies of others that let the pod reach more",
+  egress: "no policy, another owner's policy of the same name, or other policies that let the pod reach more",
   references: 'variables or volumes from Kubernetes Secrets',
   verification: '`VAULT_SKIP_VERIFY`',
 };
