@@ -1,12 +1,12 @@
-import { fateOf } from '../../test/plugins/agent/bypass/expectation.ts';
-import { markdownTable } from '../../test/plugins/agent/bypass/markdown-table.ts';
 import {
+  type AccessPathRow,
+  accessPathRows,
   type Fate,
   lacking,
-  type RoadRow,
-  roadRows,
   wrapperRows,
-} from '../../test/plugins/agent/bypass/roads.ts';
+} from '../../test/plugins/agent/bypass/access-paths.ts';
+import { fateOf } from '../../test/plugins/agent/bypass/expectation.ts';
+import { markdownTable } from '../../test/plugins/agent/bypass/markdown-table.ts';
 import { tokenAttempts } from '../../test/plugins/agent/tokens/attack-paths.ts';
 
 const words: Readonly<Record<Fate, string>> = {
@@ -57,7 +57,7 @@ const head = [
 ];
 
 function table(): string[] {
-  const rows = roadRows.map((row) => {
+  const rows = accessPathRows.map((row) => {
     const [hooked, traced] = [fateOf(row, { tier: 1 }), fateOf(row, { tier: 3 })];
     const hasCgroup = row.onlyCgroup ? { by: 'cgroup' as const } : {};
     const second = fateOf(row, { tier: 2, ...hasCgroup });
@@ -68,19 +68,19 @@ function table(): string[] {
       words[traced],
       watched === 'killed' ? 'seen' : words[watched],
     ];
-    return [`\`${row.road}\`${mark(row)}`, row.title, ...cells, reportOf(row)];
+    return [`\`${row.path}\`${mark(row)}`, row.title, ...cells, reportOf(row)];
   });
   const tiers = ['Tier 1, LSM', 'Tier 2, fmod_ret', 'Tier 3, reactive kill', 'Tier 3'];
   return [...markdownTable(['Path', 'Attempt', ...tiers, 'Reported as'], rows), ''];
 }
 
-function reportOf({ report, tracedReport }: RoadRow): string {
+function reportOf({ report, tracedReport }: AccessPathRow): string {
   return tracedReport === undefined ? `\`${report}\`` : `\`${report}\`, on tier 3 \`${tracedReport}\``;
 }
 
-const noted = roadRows.filter(({ note }) => note !== undefined);
+const noted = accessPathRows.filter(({ note }) => note !== undefined);
 
-function mark(row: RoadRow): string {
+function mark(row: AccessPathRow): string {
   const index = noted.indexOf(row);
   return index < 0 ? '' : ` (${index + 1})`;
 }
@@ -113,9 +113,9 @@ const races = [
 ];
 
 function cgroups(): string[] {
-  const exceptions = roadRows
+  const exceptions = accessPathRows
     .filter(({ byCgroup }) => byCgroup !== undefined)
-    .map(({ road }) => `\`${road}\``);
+    .map(({ path }) => `\`${path}\``);
   return [
     '## Covered by the cgroup alone',
     '',
@@ -149,7 +149,7 @@ function wrappers(): string[] {
     '',
     ...markdownTable(
       ['Path', 'Attempt', 'Closed by'],
-      wrapperRows.map(({ road, title, how }) => [`\`${road}\``, title, how]),
+      wrapperRows.map(({ path, title, how }) => [`\`${path}\``, title, how]),
     ),
     '',
   ];
@@ -163,7 +163,7 @@ function machines(): string[] {
     '',
     ...markdownTable(
       ['Path', 'Where', 'Because'],
-      lacking.map(({ road, on, because }) => [`\`${road}\``, places[on], because]),
+      lacking.map(({ path, on, because }) => [`\`${path}\``, places[on], because]),
     ),
   ];
 }

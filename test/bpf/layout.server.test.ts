@@ -174,9 +174,9 @@ test('the facts of an answer are those of the programs', () => {
   }
 });
 
-function hitBytes(road: number, outcome: number): Buffer {
+function hitBytes(path: number, outcome: number): Buffer {
   const bytes = filled('hit');
-  write('hit', 'path', bytes, road);
+  write('hit', 'path', bytes, path);
   write('hit', 'outcome', bytes, outcome);
   return bytes;
 }
@@ -214,8 +214,8 @@ test("a hit's names are read where they are, to their end", () => {
 test('access paths and outcomes are those of the programs', () => {
   assert.equal([...accessPaths, 'svc_access_paths'], namesOf('access_path', 'PATH'));
   assert.equal([...accessOutcomes, 'svc_outcomes'], namesOf('outcome', 'OUTCOME'));
-  for (const [number, road] of accessPaths.entries())
-    assert.is(decodeAccessEvent(hitBytes(number, 0)).road, road);
+  for (const [number, path] of accessPaths.entries())
+    assert.is(decodeAccessEvent(hitBytes(number, 0)).road, path);
   for (const [number, outcome] of accessOutcomes.entries())
     assert.is(decodeAccessEvent(hitBytes(1, number)).outcome, outcome);
 });

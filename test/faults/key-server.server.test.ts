@@ -64,7 +64,7 @@ const copyKept = () =>
     headers: { 'x-amz-copy-source': `/${rig.bucket}/kept` },
   });
 
-/** The road to the key server is whole again afterwards, whatever comes of the test. */
+/** The connection to the key server works again afterwards, whatever comes of the test. */
 async function during(action: () => Promise<void>): Promise<void> {
   try {
     await action();

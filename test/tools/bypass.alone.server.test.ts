@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { buildBypass } from '../support/bypass/build.ts';
 import * as bypass from '../support/bypass.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { GIVEN_UP, judgeReads, judgeRoads } from './judge.ts';
+import { GIVEN_UP, judgeAccessPaths, judgeReads } from './judge.ts';
 
 /** Hosts differ in these; the virtual machine has all of them. */
 const FILES = { kcore: '/proc/kcore', 'dev-mem': '/dev/mem' };
@@ -16,18 +16,18 @@ const SHARED = 'perf-stack-user';
 
 const folder = temporaryFolder('bypass');
 const program = await buildBypass(folder.path);
-const roads = await bypass.listRoads(program);
+const paths = await bypass.listAccessPaths(program);
 
 const test = suite('attack paths to an unprotected process, on this machine');
 test.after(() => folder.remove());
 
 test('every attack path that this host has leaks', async () => {
-  const results: bypass.RoadResult[] = [];
-  for (const entry of roads.filter(({ road }) => road !== SHARED)) {
-    results.push(await bypass.walkRoad(program, entry));
+  const results: bypass.AccessPathResult[] = [];
+  for (const entry of paths.filter(({ path }) => path !== SHARED)) {
+    results.push(await bypass.walkAccessPath(program, entry));
   }
-  const absent = Object.entries(FILES).flatMap(([road, file]) => (existsSync(file) ? [] : [road]));
-  judgeRoads(results, [...GIVEN_UP, ...absent, VM_ONLY]);
+  const absent = Object.entries(FILES).flatMap(([path, file]) => (existsSync(file) ? [] : [path]));
+  judgeAccessPaths(results, [...GIVEN_UP, ...absent, VM_ONLY]);
 });
 
 async function withVictim(use: (victim: bypass.Victim) => Promise<void>): Promise<void> {
@@ -43,21 +43,21 @@ test('ordinary reads work', () =>
   withVictim(async ({ facts }) => judgeReads(await bypass.readOrdinarily(program, facts.pid))));
 
 test('descriptors opened before the secret came stay on the memory of then', async () => {
-  for (const entry of roads.filter(({ road }) =>
-    /^(opened-(environ-read|environ-preadv|mem)|scm-rights|fork-inherit)$/.test(road),
+  for (const entry of paths.filter(({ path }) =>
+    /^(opened-(environ-read|environ-preadv|mem)|scm-rights|fork-inherit)$/.test(path),
   )) {
-    const { outcome, detail } = await bypass.walkRoad(program, entry, { secret: 'after' });
-    assert.is(outcome, 'failed', `${entry.road}: ${detail}`);
+    const { outcome, detail } = await bypass.walkAccessPath(program, entry, { secret: 'after' });
+    assert.is(outcome, 'failed', `${entry.path}: ${detail}`);
   }
-  const [environ] = roads;
+  const [environ] = paths;
   assert.ok(environ);
-  assert.is((await bypass.walkRoad(program, environ, { secret: 'after' })).outcome, 'leaked');
+  assert.is((await bypass.walkAccessPath(program, environ, { secret: 'after' })).outcome, 'leaked');
 });
 
 test('a hammer counts what it read, from one process or from many', () =>
   withVictim(async ({ facts }) => {
     const { pid, marker, address } = facts;
-    for (const options of [{}, { road: 'mem' as const, address }, { spawn: true }]) {
+    for (const options of [{}, { path: 'mem' as const, address }, { spawn: true }]) {
       const running = await bypass.hammer(program, { pid, marker, count: 20, ...options });
       const { longestGapMicros, ...counts } = await running.end();
       assert.equal(counts, { attempts: 20, leaked: 20, denied: 0, failed: 0, killed: 0 });
@@ -87,7 +87,7 @@ test('a PID whose process has ended can be had for another', async () => {
   await first.end();
   const { pid } = first.facts;
   const second = await bypass.reusePid(program, pid, 'another marker');
-  const result = await bypass.tryRoad(program, 'environ', { pid, marker: 'another marker' });
+  const result = await bypass.tryAccessPath(program, 'environ', { pid, marker: 'another marker' });
   await second.end();
   assert.is(second.pid, pid);
   assert.is(result.outcome, 'leaked');

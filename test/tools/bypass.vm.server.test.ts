@@ -6,13 +6,13 @@ import * as bypass from '../support/bypass.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { bootVm } from '../support/vm/boot.ts';
 import { GUEST_NODE, guestProgram } from '../support/vm/guest-program.ts';
-import { GIVEN_UP, judgeReads, judgeRoads } from './judge.ts';
+import { GIVEN_UP, judgeAccessPaths, judgeReads } from './judge.ts';
 
 export const timeout = 300_000;
 
 const folder = temporaryFolder('bypass');
 const program = await buildBypass(folder.path);
-const roads = await bypass.listRoads(program);
+const paths = await bypass.listAccessPaths(program);
 
 const test = suite('attack paths to an unprotected process, in a virtual machine');
 test.after(() => folder.remove());
@@ -26,15 +26,15 @@ test('every attack path leaks, ordinary reads work, and a core limit of 1 stops 
     timeoutMs: 200_000,
   });
   assert.is(status, 0, stderr);
-  const results = records.slice(0, -1) as unknown as bypass.RoadResult[];
+  const results = records.slice(0, -1) as unknown as bypass.AccessPathResult[];
   assert.equal(
-    results.map(({ road }) => road),
-    roads.map(({ road }) => road),
+    results.map(({ path }) => path),
+    paths.map(({ path }) => path),
   );
-  judgeRoads(results, GIVEN_UP);
+  judgeAccessPaths(results, GIVEN_UP);
   const { reads, limited } = records.at(-1) ?? {};
   judgeReads(reads as bypass.OrdinaryRead[]);
-  assert.equal(limited, { road: 'core-pipe', outcome: 'failed', detail: 'no dump came' });
+  assert.equal(limited, { path: 'core-pipe', outcome: 'failed', detail: 'no dump came' });
 });
 
 test.run();

@@ -10,11 +10,14 @@ export const GIVEN_UP = [
 ];
 
 /** Each leaks, but for those that are not there. */
-export function judgeRoads(results: readonly bypass.RoadResult[], unavailable: readonly string[]): void {
+export function judgeAccessPaths(
+  results: readonly bypass.AccessPathResult[],
+  unavailable: readonly string[],
+): void {
   const details = results.map((each) => JSON.stringify(each)).join('\n');
-  const found = results.map(({ road, outcome }) => `${road} ${outcome}`);
+  const found = results.map(({ path, outcome }) => `${path} ${outcome}`);
   const expected = results.map(
-    ({ road }) => `${road} ${unavailable.includes(road) ? 'unavailable' : 'leaked'}`,
+    ({ path }) => `${path} ${unavailable.includes(path) ? 'unavailable' : 'leaked'}`,
   );
   assert.equal(found, expected, details);
 }

@@ -10,7 +10,7 @@ const longestMs = 600_000;
 /** For a file that declares one: a machine that was stuck is booted once more. */
 export const timeoutOfFile = 2 * longestMs + 20_000;
 
-/** The roads to protected processes in a machine that is booted with those security modules. */
+/** The attack paths to protected processes in a machine that is booted with those security modules. */
 export function runMatrix(
   machine: MachineName,
   lsm: readonly string[],

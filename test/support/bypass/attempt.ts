@@ -1,7 +1,7 @@
 import { type LineProcess, startLineProcess } from './line-process.ts';
-import type { AttemptOptions, RoadEntry, RoadResult, VictimFacts } from './types.ts';
+import type { AccessPathEntry, AccessPathResult, AttemptOptions, VictimFacts } from './types.ts';
 
-/** What an attacker has to know; roads by path need no more than this. */
+/** What an attacker has to know; those that only open a file need no more than this. */
 export type Target = Pick<VictimFacts, 'pid' | 'marker'> & Partial<VictimFacts>;
 
 /** An attacker whose first phase is over. */
@@ -9,43 +9,43 @@ export interface Armed {
   /** Whom it attacks, where it started the victim itself. */
   readonly victim?: VictimFacts;
   /** The second phase, with newer facts if the victim has executed something since. */
-  finish(facts?: VictimFacts): Promise<RoadResult>;
+  finish(facts?: VictimFacts): Promise<AccessPathResult>;
   end(): Promise<void>;
 }
 
-/** The program's table of roads. */
-export async function listRoads(program: string): Promise<RoadEntry[]> {
-  const child = await startLineProcess(program, ['roads']);
-  const roads: RoadEntry[] = [];
-  for (let entry = await read(); entry !== undefined; entry = await read()) roads.push(entry);
-  return roads;
+/** The program's table of attack paths. */
+export async function listAccessPaths(program: string): Promise<AccessPathEntry[]> {
+  const child = await startLineProcess(program, ['paths']);
+  const paths: AccessPathEntry[] = [];
+  for (let entry = await read(); entry !== undefined; entry = await read()) paths.push(entry);
+  return paths;
 
-  function read(): Promise<RoadEntry | undefined> {
-    return child.nextOrEnd<RoadEntry>();
+  function read(): Promise<AccessPathEntry | undefined> {
+    return child.nextOrEnd<AccessPathEntry>();
   }
 }
 
-/** One attempt on a road of one phase. */
-export async function tryRoad(
+/** One attempt on an attack path of one phase. */
+export async function tryAccessPath(
   program: string,
-  road: string,
+  path: string,
   target: Target,
   options: AttemptOptions = {},
-): Promise<RoadResult> {
-  const attacker = await startAttacker(program, road, target, options);
-  return resultOf(road, attacker, await attacker.nextOrEnd<RoadResult>());
+): Promise<AccessPathResult> {
+  const attacker = await startAttacker(program, path, target, options);
+  return resultOf(path, attacker, await attacker.nextOrEnd<AccessPathResult>());
 }
 
-/** The first phase of a road of two. Where it fails already, `finish` yields that. */
-export async function armRoad(program: string, road: string, target: Target): Promise<Armed> {
-  const attacker = await startAttacker(program, road, target, {});
-  const first = await attacker.nextOrEnd<{ armed?: true; victim?: VictimFacts } & RoadResult>();
+/** The first phase of an attack path of two. Where it fails already, `finish` yields that. */
+export async function armAccessPath(program: string, path: string, target: Target): Promise<Armed> {
+  const attacker = await startAttacker(program, path, target, {});
+  const first = await attacker.nextOrEnd<{ armed?: true; victim?: VictimFacts } & AccessPathResult>();
   return {
     ...(first?.victim ? { victim: first.victim } : {}),
     async finish(facts) {
-      if (!first?.armed) return resultOf(road, attacker, first);
+      if (!first?.armed) return resultOf(path, attacker, first);
       attacker.send(facts ? JSON.stringify(facts) : 'go');
-      return resultOf(road, attacker, await attacker.nextOrEnd<RoadResult>());
+      return resultOf(path, attacker, await attacker.nextOrEnd<AccessPathResult>());
     },
     async end() {
       await attacker.kill();
@@ -53,15 +53,19 @@ export async function armRoad(program: string, road: string, target: Target): Pr
   };
 }
 
-function startAttacker(program: string, road: string, target: Target, options: AttemptOptions) {
-  const args = ['try', road, '--victim-json', JSON.stringify(target)];
+function startAttacker(program: string, path: string, target: Target, options: AttemptOptions) {
+  const args = ['try', path, '--victim-json', JSON.stringify(target)];
   return startLineProcess(program, options.allowCorePattern ? [...args, '--allow-core-pattern'] : args);
 }
 
-async function resultOf(road: string, attacker: LineProcess, said?: RoadResult): Promise<RoadResult> {
+async function resultOf(
+  path: string,
+  attacker: LineProcess,
+  said?: AccessPathResult,
+): Promise<AccessPathResult> {
   attacker.close();
   const { code, signal } = await attacker.exited;
   if (said !== undefined) return said;
-  if (signal !== null) return { road, outcome: 'killed', detail: signal };
-  throw new Error(`The attacker on the road ${road} ended with ${code} and said nothing`);
+  if (signal !== null) return { path, outcome: 'killed', detail: signal };
+  throw new Error(`The attacker on the attack path ${path} ended with ${code} and said nothing`);
 }

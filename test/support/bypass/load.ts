@@ -16,9 +16,9 @@ export interface Running<T> {
 
 /** Reads over and over until it is ended, or until its own count is reached, which `end` then waits for. */
 export async function hammer(program: string, options: HammerOptions): Promise<Running<HammerResult>> {
-  const { pid, marker, road = 'environ', address, hertz, spawn, count } = options;
+  const { pid, marker, path = 'environ', address, hertz, spawn, count } = options;
   const child = await startLineProcess(program, [
-    ...['hammer', '--pid', String(pid), '--marker', marker, '--road', road],
+    ...['hammer', '--pid', String(pid), '--marker', marker, '--path', path],
     ...(address === undefined ? [] : ['--address', String(address), '--length', String(marker.length)]),
     ...(hertz === undefined ? ['--as-fast'] : ['--hz', String(hertz)]),
     ...(spawn ? ['--spawn'] : []),

@@ -1,6 +1,6 @@
 /** What the program of test/tools/bypass says, and what its caller chooses. */
 
-export type RoadNeed =
+export type AccessPathNeed =
   | 'two-phase'
   | 'child'
   | 'leader-gone'
@@ -10,10 +10,10 @@ export type RoadNeed =
   | 'own-victim'
   | 'ends-victim';
 
-export interface RoadEntry {
-  readonly road: string;
+export interface AccessPathEntry {
+  readonly path: string;
   readonly title: string;
-  readonly needs: readonly RoadNeed[];
+  readonly needs: readonly AccessPathNeed[];
   readonly kind: 'environ' | 'memory' | 'descriptor' | 'stack' | 'kernel';
 }
 
@@ -40,25 +40,25 @@ export interface VictimOptions {
 }
 
 /** `killed`: a signal ended the attacker before it could say anything. */
-export type RoadOutcome = 'leaked' | 'denied' | 'failed' | 'unavailable' | 'killed';
+export type AccessPathOutcome = 'leaked' | 'denied' | 'failed' | 'unavailable' | 'killed';
 
-export interface RoadResult {
-  readonly road: string;
-  readonly outcome: RoadOutcome;
+export interface AccessPathResult {
+  readonly path: string;
+  readonly outcome: AccessPathOutcome;
   /** Name such as EPERM. */
   readonly errno?: string;
   readonly detail: string;
 }
 
 export interface AttemptOptions {
-  /** Lets a road change the machine's core_pattern for a moment. */
+  /** Lets an attack path change the machine's core_pattern for a moment. */
   readonly allowCorePattern?: boolean;
 }
 
 export interface HammerOptions {
   readonly pid: number;
   readonly marker: string;
-  readonly road?: 'environ' | 'mem';
+  readonly path?: 'environ' | 'mem';
   /** For mem. */
   readonly address?: number;
   /** Attempts a second; default: as many as it can. */

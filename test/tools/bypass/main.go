@@ -1,5 +1,5 @@
-// Command bypass is victim, attacker and ordinary reader for the tests of the node agent: it tries the roads that
-// lead to a process's environment and memory, and says in JSON lines what came of it.
+// Command bypass is victim, attacker and ordinary reader for the tests of the node agent: it tries the attack paths
+// to a process's environment and memory, and says in JSON lines what came of it.
 package main
 
 import (
@@ -7,31 +7,31 @@ import (
 	"os"
 	"runtime"
 
+	"svc.example/bypass/internal/accesspath"
 	"svc.example/bypass/internal/attack"
 	"svc.example/bypass/internal/load"
 	"svc.example/bypass/internal/ordinary"
 	"svc.example/bypass/internal/reuse"
-	"svc.example/bypass/internal/road"
 	"svc.example/bypass/internal/victim"
 )
 
 var commands = map[string]func([]string) error{
 	"attack":         attack.Run,
 	"cost":           load.Cost,
-	"dump-sink":      road.DumpSink,
+	"dump-sink":      accesspath.DumpSink,
 	"events":         load.Events,
 	"hammer":         load.Hammer,
 	"herd":           load.Herd,
-	"hold":           road.Hold,
+	"hold":           accesspath.Hold,
 	"once":           load.Once,
 	"ordinary":       ordinary.Run,
+	"paths":          accesspath.Print,
 	"reuse":          reuse.Run,
-	"roads":          road.Print,
 	"sleep":          reuse.Sleep,
 	"stalk":          load.Stalk,
 	"spin":           load.Spin,
 	"spin-once":      load.SpinOnce,
-	"try":            road.Try,
+	"try":            accesspath.Try,
 	"victim":         victim.Run,
 	"watch-children": load.Watch,
 }

@@ -32,7 +32,7 @@ test('who passes by a preempted hook is killed before it gets anything', () => {
   assert.is(denied + killed, 400);
 });
 
-declareCommon(test, { road: 'denied', call: 'EPERM', told: () => told });
+declareCommon(test, { outcome: 'denied', call: 'EPERM', told: () => told });
 declareAsked(test, () => told);
 
 test('children are covered from their first moment on, whoever counts as their parent', () =>

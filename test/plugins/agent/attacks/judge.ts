@@ -4,8 +4,8 @@ import type { FormingRecord } from './driver/forming.ts';
 import type { Records } from './driver/scenarios.ts';
 
 interface Judged {
-  /** What becomes of an attack: an outcome of a road, and an errno of a call. */
-  readonly road: string;
+  /** What becomes of an attack: an outcome of an attack path, and an errno of a call. */
+  readonly outcome: string;
   readonly call: string;
   readonly told: () => Partial<Records>;
 }
@@ -19,13 +19,13 @@ const harmless = {
 };
 
 /** What holds on every tier that enforces. */
-export function declareCommon(test: Test, { road, call, told }: Judged): void {
+export function declareCommon(test: Test, { outcome, call, told }: Judged): void {
   for (const [name, by] of [
     ['sharedByThread', 'a thread'],
     ['sharedByChild', 'a child that shares it'],
   ] as const) {
     test(`memory opened by way of ${by} that has ended since cannot be read`, () => {
-      const expected = { unprotected: 'leaked', outcome: road, openedBefore: true, reported: 1 };
+      const expected = { unprotected: 'leaked', outcome, openedBefore: true, reported: 1 };
       assert.equal(told()[name], expected);
     });
   }

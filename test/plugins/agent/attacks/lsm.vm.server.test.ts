@@ -40,7 +40,7 @@ test('reads are checked for no longer than somebody may have what was opened bef
     after: { late: false, readsChecked: false },
   }));
 
-declareCommon(test, { road: 'denied', call: 'EPERM', told: () => told });
+declareCommon(test, { outcome: 'denied', call: 'EPERM', told: () => told });
 declareAsked(test, () => told);
 
 test('runc can limit a container whose cgroup is covered', () =>

@@ -31,6 +31,6 @@ test('what was opened before is given up by exec', () =>
     after: { late: false, readsChecked: false },
   }));
 
-declareCommon(test, { road: 'killed', call: 'killed', told: () => told });
+declareCommon(test, { outcome: 'killed', call: 'killed', told: () => told });
 
 test.run();

@@ -1,6 +1,6 @@
+import type { AccessPathRow, Fate } from './access-paths.ts';
 import type { AttemptRecord } from './driver/records.ts';
 import type { JudgedPhase } from './phases.ts';
-import type { Fate, RoadRow } from './roads.ts';
 
 /** What an attempt comes to for the one who makes it, and what is reported. */
 export interface Expectation {
@@ -9,8 +9,8 @@ export interface Expectation {
   readonly hit: 'denied' | 'killed' | 'seen' | undefined;
 }
 
-/** What a phase has to make of a road that leads somewhere. */
-export function expectationOf(row: RoadRow, phase: JudgedPhase): Expectation {
+/** What a phase has to make of an attack path that leads somewhere. */
+export function expectationOf(row: AccessPathRow, phase: JudgedPhase): Expectation {
   if (phase.mode === undefined) return { outcome: 'leaked', hit: undefined };
   const fate = fateOf(row, { ...phase, ...phase.mode });
   if (fate === 'refused') return { outcome: 'refused', hit: undefined };
@@ -27,7 +27,7 @@ export interface Situation extends Pick<JudgedPhase, 'tier' | 'by'> {
 }
 
 /** What the tier can do about it; on tier 3, what it would do if readers were killed, and `open` where it looks for none. */
-export function fateOf(row: RoadRow, { tier, by, enforce = true, kill = true }: Situation): Fate {
+export function fateOf(row: AccessPathRow, { tier, by, enforce = true, kill = true }: Situation): Fate {
   const { hooked = 'denied', traced = 'killed', byCgroup, onlyKilling } = row;
   if (by === 'cgroup' && byCgroup !== undefined) return byCgroup;
   if (tier !== 3) return hooked;

@@ -1,10 +1,17 @@
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RoadEntry } from '../../../support/bypass/types.ts';
+import type { AccessPathEntry } from '../../../support/bypass/types.ts';
+import {
+  type AccessPathRow,
+  accessPathRows,
+  lacking,
+  reusedPid,
+  type Where,
+  wrapperRows,
+} from './access-paths.ts';
 import type { AttemptRecord, DriverRecord, HitLine, PhaseRecord } from './driver/records.ts';
 import { expectationOf, isEnforcing } from './expectation.ts';
 import type { JudgedPhase } from './phases.ts';
-import { lacking, type RoadRow, reusedPid, roadRows, type Where, wrapperRows } from './roads.ts';
 
 export interface Matrix {
   readonly phases: readonly JudgedPhase[];
@@ -13,7 +20,7 @@ export interface Matrix {
   readonly records: () => readonly DriverRecord[];
 }
 
-/** A test for each road in each phase, all of what one run of the driver has said. */
+/** A test for each attack path in each phase, all of what one run of the driver has said. */
 export function declareMatrix(test: Test, matrix: Matrix): void {
   test('the driver carried out everything', () => {
     assert.equal(matrix.records().at(-1), { kind: 'end', phases: matrix.phases.length });
@@ -24,19 +31,19 @@ export function declareMatrix(test: Test, matrix: Matrix): void {
 function declarePhase(test: Test, matrix: Matrix, phase: JudgedPhase): void {
   test(`${phase.name}: the agent says what it is, and counts what it logs`, () =>
     judgePhase(phase, phaseOf(matrix, phase)));
-  for (const row of roadRows.filter((row) => !row.onlyCgroup || phase.by === 'cgroup')) {
-    const isLacking = lacking.some(({ road, on }) => road === row.road && isIn(on, matrix.on));
-    const judge = isLacking ? judgeLacking : judgeRoad;
-    test(`${phase.name}: ${row.road}`, () =>
-      judge(row, phase, attemptOf(matrix, phase, row.road), matrix.on));
+  for (const row of accessPathRows.filter((row) => !row.onlyCgroup || phase.by === 'cgroup')) {
+    const isLacking = lacking.some(({ path, on }) => path === row.path && isIn(on, matrix.on));
+    const judge = isLacking ? judgeLacking : judgeAccessPath;
+    test(`${phase.name}: ${row.path}`, () =>
+      judge(row, phase, attemptOf(matrix, phase, row.path), matrix.on));
   }
   test(`${phase.name}: ${reusedPid}`, () => judgeStranger(attemptOf(matrix, phase, reusedPid)));
 }
 
-/** The table and the program have the same roads, by the same titles. */
-export function compareRoads(entries: readonly RoadEntry[]): void {
-  const titles = new Map([...roadRows, ...wrapperRows].map(({ road, title }) => [road, title]));
-  for (const { road, title } of entries) assert.is(titles.get(road), title, road);
+/** The table and the program have the same attack paths, by the same titles. */
+export function compareAccessPaths(entries: readonly AccessPathEntry[]): void {
+  const titles = new Map([...accessPathRows, ...wrapperRows].map(({ path, title }) => [path, title]));
+  for (const { path, title } of entries) assert.is(titles.get(path), title, path);
 }
 
 function judgePhase(phase: JudgedPhase, record: PhaseRecord): void {
@@ -48,22 +55,22 @@ function judgePhase(phase: JudgedPhase, record: PhaseRecord): void {
 
 const isIn = (on: Where | 'both', machine: Where) => on === 'both' || on === machine;
 
-function judgeRoad(row: RoadRow, phase: JudgedPhase, attempt: AttemptRecord): void {
+function judgeAccessPath(row: AccessPathRow, phase: JudgedPhase, attempt: AttemptRecord): void {
   const { outcome, hit } = expectationOf(row, phase);
   const said = JSON.stringify(attempt);
   assert.is(attempt.outcome, attempt.disturbed ? 'killed' : outcome, said);
   if (outcome === 'refused') assert.is(attempt.errno, 'FAILED_PRECONDITION', said);
   if (hit === undefined || !row.each) assert.is(attempt.hits.length, hit === undefined ? 0 : 1, said);
   else assert.ok(attempt.hits.length > 0, said);
-  const road = (phase.tier === 3 && row.tracedReport) || row.report;
-  for (const each of attempt.hits) judgeHit(row, attempt, { ...each, wanted: hit, wantedRoad: road });
+  const path = (phase.tier === 3 && row.tracedReport) || row.report;
+  for (const each of attempt.hits) judgeHit(row, attempt, { ...each, wanted: hit, wantedPath: path });
 }
 
-type JudgedHit = HitLine & { readonly wanted: string | undefined; readonly wantedRoad: string };
+type JudgedHit = HitLine & { readonly wanted: string | undefined; readonly wantedPath: string };
 
-function judgeHit({ call, caller }: RoadRow, attempt: AttemptRecord, hit: JudgedHit): void {
+function judgeHit({ call, caller }: AccessPathRow, attempt: AttemptRecord, hit: JudgedHit): void {
   assert.is(hit.outcome, hit.wanted);
-  assert.is(hit.road, hit.wantedRoad);
+  assert.is(hit.road, hit.wantedPath);
   assert.is(hit.syscall, call);
   if (caller === 'holder') {
     assert.is(hit.sourceComm, 'exe');
@@ -73,10 +80,10 @@ function judgeHit({ call, caller }: RoadRow, attempt: AttemptRecord, hit: Judged
   assert.match(hit.sourceComm, caller === 'worker' ? /^(bypass|iou-wrk-\d+)$/ : /^bypass$/);
 }
 
-/** A road that leads nowhere here may be denied before that shows; it never leaks. A device may be there after all. */
-function judgeLacking(row: RoadRow, phase: JudgedPhase, attempt: AttemptRecord, on: Where): void {
+/** A path that leads nowhere here may be denied before that shows; it never leaks. A device may be there after all. */
+function judgeLacking(row: AccessPathRow, phase: JudgedPhase, attempt: AttemptRecord, on: Where): void {
   const isThere = row.report === 'kernel_memory' && attempt.errno !== 'ENOENT' && on !== 'arm64';
-  if (isThere) return judgeRoad(row, phase, attempt);
+  if (isThere) return judgeAccessPath(row, phase, attempt);
   const nothing = on === 'arm64' ? ['unavailable', 'failed'] : ['unavailable'];
   const outcomes = phase.mode === undefined ? nothing : [...nothing, 'denied', 'killed'];
   assert.ok(outcomes.includes(attempt.outcome), JSON.stringify(attempt));
@@ -88,11 +95,11 @@ function judgeStranger(attempt: AttemptRecord): void {
   assert.equal(attempt.hits, []);
 }
 
-function attemptOf({ records }: Matrix, phase: JudgedPhase, road: string): AttemptRecord {
+function attemptOf({ records }: Matrix, phase: JudgedPhase, path: string): AttemptRecord {
   const found = records().filter(
-    (record) => record.kind === 'attempt' && record.phase === phase.name && record.road === road,
+    (record) => record.kind === 'attempt' && record.phase === phase.name && record.path === path,
   );
-  assert.is(found.length, 1, `attempts on ${road}`);
+  assert.is(found.length, 1, `attempts on ${path}`);
   return found[0] as AttemptRecord;
 }
 

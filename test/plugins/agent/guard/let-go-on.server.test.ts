@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readProcess } from '../../../../src/runtime/native/processes.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
-import { startVictim, tryRoad } from '../../../support/bypass.ts';
+import { startVictim, tryAccessPath } from '../../../support/bypass.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type Bed, createBed } from './bed.ts';
@@ -25,7 +25,7 @@ test('goes on', async () => {
   const victim = await startVictim(program);
   try {
     guard.protect(victim.facts.pid);
-    const { outcome } = await tryRoad(program, 'ptrace-attach', victim.facts);
+    const { outcome } = await tryAccessPath(program, 'ptrace-attach', victim.facts);
     assert.is(outcome, 'killed');
     await waitFor('the hit', () => bed.hits.some(({ road }) => road === 'ptrace'));
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { armRoad } from '../../../support/bypass/attempt.ts';
+import { armAccessPath } from '../../../support/bypass/attempt.ts';
 import { probe, type SvcAgent, startSvcAgent } from '../../../support/svc-agent.ts';
 import { startWrapper, type WrapperRun } from '../../../support/svc-wrapper.ts';
 import type { Stoppable } from '../../../support/types.ts';
@@ -119,7 +119,7 @@ test('does not start while it is traced: 77, and nothing fetched', async () => {
   const before = keys.requests.length;
   const run = await start(agent);
   await run.event('agent.waiting');
-  const tracer = await armRoad(machine.bypass, 'tracer-before', { pid: run.pid, marker: secret });
+  const tracer = await armAccessPath(machine.bypass, 'tracer-before', { pid: run.pid, marker: secret });
   await agent.restart();
   assert.is((await run.exited).code, 77);
   await tracer.end();

@@ -9,7 +9,7 @@ import { get, put, putParts } from './support/client.ts';
 const test = suite('ranges');
 let bench: Bench;
 let proxy: TestProxy;
-/** Bodies above 256 KiB are large here, so that every road is taken without large objects. */
+/** Bodies above 256 KiB are large here, so that every strategy is used without large objects. */
 let tight: TestProxy;
 let strict: TestProxy;
 const partSizes = [5 * MiB, 5 * MiB + 1, 5 * MiB + 70_000, 300_000];

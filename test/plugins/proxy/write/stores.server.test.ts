@@ -45,8 +45,8 @@ const formsOf = (title: string): readonly Form[] =>
     : forms;
 const label = ({ upstreamSigning, upstreamChecksum }: Form) => `${upstreamSigning}, ${upstreamChecksum}`;
 
-/** The proxy's roads to `store`. */
-function roadTo(store: ObjectStore, form?: Form): { upstream: Upstream; context: TestContext } {
+/** An upstream that is `store`, and a context that writes to it. */
+function upstreamTo(store: ObjectStore, form?: Form): { upstream: Upstream; context: TestContext } {
   const config: UpstreamConfig = {
     upstream: new URL(store.endpoint),
     region: store.region,
@@ -108,7 +108,7 @@ for (const [title, start] of Object.entries(stores)) {
 
   for (const form of formsOf(title)) {
     test(`the store holds nonce, ciphertext and tag (${label(form)})`, async ({ store }) => {
-      const { upstream, context } = roadTo(store, form);
+      const { upstream, context } = upstreamTo(store, form);
       for (const length of [0, 5, 64 * 1024, 64 * 1024 + 1, frameBytes - 28, 3 * MiB + 1]) {
         const plaintext = randomBytes(length);
         const key = `w/ä +&%?=é/${length}`;
@@ -128,7 +128,7 @@ for (const [title, start] of Object.entries(stores)) {
     });
 
     test(`a body given up leaves nothing, wherever it stops (${label(form)})`, async ({ store }) => {
-      const { upstream, context } = roadTo(store, form);
+      const { upstream, context } = upstreamTo(store, form);
       const before = randomBytes(1_000);
       const length = 2 * MiB;
       await store.client.send(new PutObjectCommand({ Bucket, Key: 'old', Body: before }));
@@ -148,7 +148,7 @@ for (const [title, start] of Object.entries(stores)) {
   }
 
   test('a part holds its own nonce, ciphertext and tag', async ({ store }) => {
-    const { upstream, context } = roadTo(store);
+    const { upstream, context } = upstreamTo(store);
     const { CompleteMultipartUploadCommand, CreateMultipartUploadCommand } = await import(
       '@aws-sdk/client-s3'
     );
@@ -191,7 +191,7 @@ for (const [title, start] of Object.entries(stores)) {
   });
 
   test("the store's refusals come through, early or not", async ({ store }) => {
-    const { upstream, context } = roadTo(store);
+    const { upstream, context } = upstreamTo(store);
     for (const length of [5, 8 * MiB]) {
       const failed = encryptToStore(context, {
         name: { bucket: 'missing', key: 'k' },
@@ -207,7 +207,7 @@ for (const [title, start] of Object.entries(stores)) {
   });
 
   test('a condition that does not hold keeps the object', async ({ store }) => {
-    const { upstream, context } = roadTo(store);
+    const { upstream, context } = upstreamTo(store);
     await store.client.send(new PutObjectCommand({ Bucket, Key: 'there', Body: 'first' }));
     for (const length of [5, 2 * MiB]) {
       const failed = encryptToStore(context, {
@@ -225,7 +225,7 @@ for (const [title, start] of Object.entries(stores)) {
   });
 
   test('sixteen uploads at a time are all whole', async ({ store }) => {
-    const { upstream, context } = roadTo(store);
+    const { upstream, context } = upstreamTo(store);
     const plaintext = randomBytes(2 * MiB + 1);
     const results = await Promise.all(
       Array.from({ length: 16 }, (_, index) =>

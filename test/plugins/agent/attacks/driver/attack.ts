@@ -1,4 +1,4 @@
-import { tryRoad } from '../../../../support/bypass/attempt.ts';
+import { tryAccessPath } from '../../../../support/bypass/attempt.ts';
 import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { newMarker } from '../../../../support/bypass/victim.ts';
 import type { Plan } from './scene.ts';
@@ -55,4 +55,4 @@ export async function startVictim({ bypass }: Plan, args: readonly string[] = []
 export const readEnviron = async (
   { bypass }: Plan,
   target: { pid: number; marker: string },
-): Promise<Outcome> => (await tryRoad(bypass, 'environ', target)).outcome;
+): Promise<Outcome> => (await tryAccessPath(bypass, 'environ', target)).outcome;

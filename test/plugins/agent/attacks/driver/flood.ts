@@ -23,7 +23,7 @@ export async function flood(scene: Scene): Promise<FloodRecord> {
   const victim = spawn('/bin/cat', [], { uid: nobody, gid: nobody, stdio: ['pipe', 'ignore', 'ignore'] });
   const pid = victim.pid as number;
   guard.protect(pid);
-  const args = ['--pid', String(pid), '--road', 'environ', '--each', String(each)];
+  const args = ['--pid', String(pid), '--path', 'environ', '--each', String(each)];
   // the guard's own loop stands still meanwhile
   spawnSync(scene.bypass, ['attack', 'flood', ...args]);
   await attackUntilOver(scene, args);

@@ -1,5 +1,5 @@
 import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
-import type { RoadResult, VictimFacts } from '../../../../support/bypass/types.ts';
+import type { AccessPathResult, VictimFacts } from '../../../../support/bypass/types.ts';
 import { newMarker } from '../../../../support/bypass/victim.ts';
 import type { Machine } from './plan.ts';
 import type { AttemptRecord } from './records.ts';
@@ -20,28 +20,28 @@ export interface Armed {
 
 type Start = (program: string, args: readonly string[]) => Promise<LineProcess>;
 
-/** One attempt on a road of one phase. */
-export async function attack(machine: Machine, road: string, victim: object, targets: readonly number[]) {
-  const attacker = await startAttacker(startLineProcess, machine, road, victim);
-  return outcomeOf(road, attacker, targets, await attacker.nextOrEnd<RoadResult>());
+/** One attempt on an attack path of one phase. */
+export async function attack(machine: Machine, path: string, victim: object, targets: readonly number[]) {
+  const attacker = await startAttacker(startLineProcess, machine, path, victim);
+  return outcomeOf(path, attacker, targets, await attacker.nextOrEnd<AccessPathResult>());
 }
 
-/** The first phase of a road of two; of those that start their victim themselves, where `start` does. */
+/** The first phase of an attack path of two; of those that start their victim themselves, where `start` does. */
 export async function arm(
   machine: Machine,
-  road: string,
+  path: string,
   victim: object = { marker: newMarker() },
   start: Start = startLineProcess,
 ): Promise<Armed> {
-  const attacker = await startAttacker(start, machine, road, victim);
-  const first = await attacker.nextOrEnd<{ armed?: true; victim?: VictimFacts } & RoadResult>();
+  const attacker = await startAttacker(start, machine, path, victim);
+  const first = await attacker.nextOrEnd<{ armed?: true; victim?: VictimFacts } & AccessPathResult>();
   return {
     pid: attacker.pid,
     ...(first?.victim ? { own: first.victim } : {}),
     go: () => attacker.send('go'),
     async result(targets) {
-      const last = first?.armed ? await attacker.nextOrEnd<RoadResult>() : first;
-      return outcomeOf(road, attacker, targets, last);
+      const last = first?.armed ? await attacker.nextOrEnd<AccessPathResult>() : first;
+      return outcomeOf(path, attacker, targets, last);
     },
     async end() {
       await attacker.kill();
@@ -49,20 +49,20 @@ export async function arm(
   };
 }
 
-function startAttacker(start: Start, machine: Machine, road: string, victim: object): Promise<LineProcess> {
-  const args = ['try', road, '--victim-json', JSON.stringify(victim)];
+function startAttacker(start: Start, machine: Machine, path: string, victim: object): Promise<LineProcess> {
+  const args = ['try', path, '--victim-json', JSON.stringify(victim)];
   return start(machine.bypass, machine.own ? [...args, '--allow-core-pattern'] : args);
 }
 
 async function outcomeOf(
-  road: string,
+  path: string,
   attacker: LineProcess,
   targets: readonly number[],
-  said: RoadResult | undefined,
+  said: AccessPathResult | undefined,
 ): Promise<Attempt> {
   attacker.close();
   const { signal } = await attacker.exited;
-  const facts = { road, attacker: attacker.pid, targets };
+  const facts = { path, attacker: attacker.pid, targets };
   // throws with what it wrote to its standard error
   if (said === undefined && signal === null) await attacker.next();
   if (said === undefined) return { ...facts, outcome: 'killed', detail: String(signal) };

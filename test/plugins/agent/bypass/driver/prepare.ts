@@ -1,5 +1,5 @@
 import type { LineProcess } from '../../../../support/bypass/line-process.ts';
-import type { RoadEntry, VictimFacts } from '../../../../support/bypass/types.ts';
+import type { AccessPathEntry, VictimFacts } from '../../../../support/bypass/types.ts';
 import { newMarker } from '../../../../support/bypass/victim.ts';
 import type { Place } from './place.ts';
 
@@ -8,10 +8,10 @@ export interface Prepared {
   readonly facts: VictimFacts;
 }
 
-/** Starts a victim there, as the road needs it. */
+/** Starts a victim there, as the attack path needs it. */
 export async function prepareVictim(
   program: string,
-  { needs }: Pick<RoadEntry, 'needs'>,
+  { needs }: Pick<AccessPathEntry, 'needs'>,
   place: Place,
 ): Promise<Prepared> {
   const args = [

@@ -7,14 +7,14 @@ export interface HitLine {
   readonly syscall: string;
   readonly sourcePid: number;
   readonly sourceComm: string;
-  /** None where the road leads to all memory of the machine. */
+  /** None where the attack path leads to all memory of the machine. */
   readonly targetPid?: number;
 }
 
 export interface AttemptRecord {
   readonly kind: 'attempt';
   readonly phase: string;
-  readonly road: string;
+  readonly path: string;
   /** As the attacker tells it; `killed` where it could not; `refused` where the agent did not register the victim. */
   readonly outcome: 'leaked' | 'denied' | 'failed' | 'unavailable' | 'killed' | 'refused';
   readonly errno?: string;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RoadEntry } from '../../../../support/bypass/types.ts';
+import type { AccessPathEntry } from '../../../../support/bypass/types.ts';
 import { type AgentSession, startAgentSession } from './agent-session.ts';
 import type { Attempt } from './attack.ts';
 import { countHits, startCgroupSession } from './cgroup-session.ts';
@@ -23,11 +23,11 @@ export interface Listeners {
   readonly say: (text: string) => void;
 }
 
-/** Every road in one mode; what was reported is told once it cannot become more. */
+/** Every attack path in one mode; what was reported is told once it cannot become more. */
 export async function runPhase(
   machine: Machine,
   phase: Phase,
-  roads: readonly RoadEntry[],
+  paths: readonly AccessPathEntry[],
   { tell, say }: Listeners,
 ): Promise<void> {
   const began = performance.now();
@@ -35,7 +35,7 @@ export async function runPhase(
   const session = await startSession(machine, phase);
   say(`in force: tier ${session.facts.tier}`);
   try {
-    const attempts = await walkAll(machine, roads, session, say);
+    const attempts = await walkAll(machine, paths, session, say);
     await sleep(settleMs);
     const { hits, facts } = session;
     for (const attempt of attempts) tell(asRecord(phase, attempt, hits));
@@ -55,22 +55,22 @@ function startSession(machine: Machine, { name, mode, by }: Phase): Promise<Sess
 
 async function walkAll(
   machine: Machine,
-  roads: readonly RoadEntry[],
+  paths: readonly AccessPathEntry[],
   session: Session,
   say: Listeners['say'],
 ): Promise<Attempt[]> {
-  const isLate = ({ needs }: RoadEntry) => needs.includes('two-phase');
+  const isLate = ({ needs }: AccessPathEntry) => needs.includes('two-phase');
   const [early, late] = await Promise.all([session.place(), session.place()]);
   await early.protect();
   say('covered');
   const attempts: Attempt[] = [];
   const walk = async (attempt: () => Promise<Attempt>) => {
     const [made] = await Promise.all([attempt(), sleep(paceMs)]);
-    say(`${made.road} ${made.outcome}`);
+    say(`${made.path} ${made.outcome}`);
     attempts.push(made);
   };
-  const isOthers = ({ kind }: RoadEntry) => !machine.own && !session.kills && kind === 'stack';
-  for (const entry of roads.filter((entry) => !isLate(entry))) {
+  const isOthers = ({ kind }: AccessPathEntry) => !machine.own && !session.kills && kind === 'stack';
+  for (const entry of paths.filter((entry) => !isLate(entry))) {
     await walk(() => (isOthers(entry) ? walkAmongOthers : walkOnePhase)(machine, entry, early));
   }
   for (const scenario of scenarios) {
@@ -78,29 +78,29 @@ async function walkAll(
   }
   await early.end();
   say('the first victims are gone');
-  await walkLate(machine, roads.filter(isLate), session, late, walk, say);
+  await walkLate(machine, paths.filter(isLate), session, late, walk, say);
   return attempts;
 }
 
 /** All of them at once come before the protection of their victims, one after the other what they do then. */
 async function walkLate(
   machine: Machine,
-  roads: readonly RoadEntry[],
+  paths: readonly AccessPathEntry[],
   session: Session,
   place: Place,
   walk: (attempt: () => Promise<Attempt>) => Promise<void>,
   say: Listeners['say'],
 ): Promise<void> {
-  const isTraced = ({ road }: RoadEntry) => 'socket' in session && road === 'tracer-before';
-  const untraced = roads.filter((entry) => !isTraced(entry));
+  const isTraced = ({ path }: AccessPathEntry) => 'socket' in session && path === 'tracer-before';
+  const untraced = paths.filter((entry) => !isTraced(entry));
   const late = await Promise.all(untraced.map((entry) => armLate(machine, entry, place)));
   say('armed');
   const refused = await place.protect();
   if (refused !== undefined) throw new Error(`The registrar was refused: ${refused.message}`);
   for (const each of late) await walk(() => finishLate(each));
   await place.end();
-  for (const { road } of roads.filter(isTraced)) {
-    await walk(() => registerTraced(machine, road, (session as AgentSession).socket));
+  for (const { path } of paths.filter(isTraced)) {
+    await walk(() => registerTraced(machine, path, (session as AgentSession).socket));
   }
 }
 

@@ -1,10 +1,10 @@
-import { listRoads } from '../../../../support/bypass/attempt.ts';
+import { listAccessPaths } from '../../../../support/bypass/attempt.ts';
 import type { Plan } from './plan.ts';
 import type { DriverRecord } from './records.ts';
 import { runPhase } from './run-phase.ts';
 
-/** Roads that the wrapper closes, not the agent. */
-export const wrapperRoads = ['core-pipe', 'cmdline-setproctitle'];
+/** Attack paths that the wrapper closes, not the agent. */
+export const wrapperPaths = ['core-pipe', 'cmdline-setproctitle'];
 
 /**
  * Carries a plan out; the record `end` comes last, and only when nothing failed.
@@ -15,7 +15,7 @@ export async function runPlan(
   tell: (record: DriverRecord) => void,
   say: (text: string) => void = () => {},
 ): Promise<void> {
-  const roads = (await listRoads(machine.bypass)).filter(({ road }) => !wrapperRoads.includes(road));
-  for (const phase of phases) await runPhase(machine, phase, roads, { tell, say });
+  const paths = (await listAccessPaths(machine.bypass)).filter(({ path }) => !wrapperPaths.includes(path));
+  for (const phase of phases) await runPhase(machine, phase, paths, { tell, say });
   tell({ kind: 'end', phases: phases.length });
 }

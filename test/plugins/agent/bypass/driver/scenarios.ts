@@ -11,7 +11,7 @@ import { ask, prepareVictim } from './prepare.ts';
 
 /** What may happen to a covered process, and an attempt then. */
 export interface Scenario {
-  readonly road: string;
+  readonly path: string;
   /** Only where victims are covered by their cgroup. */
   readonly inCgroup?: true;
   walk(machine: Machine, place: Place): Promise<Attempt>;
@@ -19,22 +19,22 @@ export interface Scenario {
 
 export const scenarios: readonly Scenario[] = [
   {
-    road: 'forked-environ',
+    path: 'forked-environ',
     walk: (machine, place) => attackFork(machine, place, 'environ', 'forked-environ'),
   },
-  { road: 'forked-memory', walk: (machine, place) => attackFork(machine, place, 'mem', 'forked-memory') },
-  { road: 'moved-environ', inCgroup: true, walk: attackMoved },
-  { road: 'reused-pid', walk: attackReused },
+  { path: 'forked-memory', walk: (machine, place) => attackFork(machine, place, 'mem', 'forked-memory') },
+  { path: 'moved-environ', inCgroup: true, walk: attackMoved },
+  { path: 'reused-pid', walk: attackReused },
 ];
 
 /** A child by fork alone shares nothing with its parent but what was copied. */
-async function attackFork(machine: Machine, place: Place, road: string, name: string): Promise<Attempt> {
+async function attackFork(machine: Machine, place: Place, path: string, name: string): Promise<Attempt> {
   const { process: victim } = await prepareVictim(machine.bypass, { needs: [] }, place);
   try {
     const facts = await ask<VictimFacts>(victim, 'fork');
     const child = facts.child as number;
-    const attempt = await attack(machine, road, { ...facts, pid: child }, [child]);
-    return { ...attempt, road: name };
+    const attempt = await attack(machine, path, { ...facts, pid: child }, [child]);
+    return { ...attempt, path: name };
   } finally {
     await victim.kill();
   }
@@ -46,7 +46,7 @@ async function attackMoved(machine: Machine, place: Place): Promise<Attempt> {
   try {
     writeFileSync(join(String(findCgroupRoot('/sys/fs/cgroup')), 'cgroup.procs'), String(facts.pid));
     const attempt = await attack(machine, 'environ', facts, [facts.pid]);
-    return { ...attempt, road: 'moved-environ' };
+    return { ...attempt, path: 'moved-environ' };
   } finally {
     await victim.kill();
   }
@@ -60,7 +60,7 @@ async function attackReused(machine: Machine, place: Place): Promise<Attempt> {
   const stranger = await reusePid(machine.bypass, facts.pid, marker);
   try {
     const attempt = await attack(machine, 'environ', { pid: stranger.pid, marker }, [stranger.pid]);
-    return { ...attempt, road: 'reused-pid' };
+    return { ...attempt, path: 'reused-pid' };
   } finally {
     await stranger.end();
   }

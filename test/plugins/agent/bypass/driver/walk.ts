@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RoadEntry } from '../../../../support/bypass/types.ts';
+import type { AccessPathEntry } from '../../../../support/bypass/types.ts';
 import { type Armed, type Attempt, arm, attack } from './attack.ts';
 import type { Place } from './place.ts';
 import type { Machine } from './plan.ts';
 import { type Prepared, prepareVictim, targetsOf } from './prepare.ts';
 
 /** A victim that is covered from its start on, and one attempt on it. */
-export async function walkOnePhase(machine: Machine, entry: RoadEntry, place: Place): Promise<Attempt> {
+export async function walkOnePhase(machine: Machine, entry: AccessPathEntry, place: Place): Promise<Attempt> {
   const { process, facts } = await prepareVictim(machine.bypass, entry, place);
   try {
-    return await attack(machine, entry.road, facts, targetsOf(facts));
+    return await attack(machine, entry.path, facts, targetsOf(facts));
   } finally {
     await process.kill();
   }
@@ -22,7 +22,11 @@ const disturbanceMs = 500;
  * As above, on a machine where other agents may be tested at the same time: they do not know this one's victims, but
  * kill whoever samples stacks.
  */
-export async function walkAmongOthers(machine: Machine, entry: RoadEntry, place: Place): Promise<Attempt> {
+export async function walkAmongOthers(
+  machine: Machine,
+  entry: AccessPathEntry,
+  place: Place,
+): Promise<Attempt> {
   for (let left = mostDisturbances; ; left -= 1) {
     const attempt = await walkOnePhase(machine, entry, place);
     if (attempt.outcome !== 'killed') return attempt;
@@ -38,12 +42,12 @@ export interface Late {
   readonly victim?: Prepared;
 }
 
-export async function armLate(machine: Machine, entry: RoadEntry, place: Place): Promise<Late> {
+export async function armLate(machine: Machine, entry: AccessPathEntry, place: Place): Promise<Late> {
   if (entry.needs.includes('own-victim')) {
-    return { armed: await arm(machine, entry.road, undefined, place.start) };
+    return { armed: await arm(machine, entry.path, undefined, place.start) };
   }
   const victim = await prepareVictim(machine.bypass, entry, place);
-  return { victim, armed: await arm(machine, entry.road, victim.facts) };
+  return { victim, armed: await arm(machine, entry.path, victim.facts) };
 }
 
 export async function finishLate({ armed, victim }: Late): Promise<Attempt> {

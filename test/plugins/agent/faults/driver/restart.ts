@@ -38,7 +38,7 @@ export interface Restarted {
   /** A child that was forked while no agent was there: read at once, and when one was there again. */
   readonly childAway: string;
   readonly childAfter: string;
-  /** An attempt by another road while no agent was there, and whether the next one reported it. */
+  /** An attempt by another attack path while no agent was there, and whether the next one reported it. */
   readonly attackAway: string;
   readonly reportedAfter: number;
   /** A process that asked to be registered while no agent was there. */

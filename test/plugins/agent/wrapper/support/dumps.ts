@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tryRoad } from '../../../../support/bypass/attempt.ts';
+import { tryAccessPath } from '../../../../support/bypass/attempt.ts';
 import { newMarker } from '../../../../support/bypass/victim.ts';
 import type { SvcAgent } from '../../../../support/svc-agent.ts';
 import { startWrapper, type WrapperRun } from '../../../../support/svc-wrapper.ts';
@@ -39,7 +39,7 @@ export async function runDumps(machine: Machine, keys: KeyServer, agent: SvcAgen
   const limited = await start({});
   const pid = await applicationOf(limited);
   const raise = async (target: number) =>
-    (await tryRoad(machine.bypass, 'core-limit', { pid: target, marker }, { allowCorePattern: false }))
+    (await tryAccessPath(machine.bypass, 'core-limit', { pid: target, marker }, { allowCorePattern: false }))
       .outcome;
   const raised = { application: await raise(pid), wrapper: await raise(limited.pid) };
   const application = await dumpOf(pid, 'SIGABRT', limited, marker);
@@ -47,7 +47,7 @@ export async function runDumps(machine: Machine, keys: KeyServer, agent: SvcAgen
   const titled = await start({}, [machine.bypass, 'victim', '--setproctitle']);
   await titled.says(/^\{"pid":/m);
   const target = { pid: await applicationOf(titled), marker };
-  const { outcome, detail } = await tryRoad(machine.bypass, 'cmdline-setproctitle', target);
+  const { outcome, detail } = await tryAccessPath(machine.bypass, 'cmdline-setproctitle', target);
   // SIGABRT would be passed on; a wrapper that crashes leaves its application behind
   const ended = dumpOf(titled.pid, 'SIGSEGV', titled, marker);
   process.kill(target.pid, 'SIGKILL');

@@ -17,14 +17,14 @@ import (
 func flood(arguments []string) error {
 	flags := flag.NewFlagSet("flood", flag.ExitOnError)
 	pid := flags.Int("pid", 0, "on whom")
-	road := flags.String("road", "process-vm", "process-vm, or environ")
+	path := flags.String("path", "process-vm", "process-vm, or environ")
 	flooders := flags.Int("flooders", 2, "how many")
 	each := flags.Int("each", 0, "attempts of each")
 	user := flags.Uint("user", 65534, "as whom")
 	_ = flags.Parse(arguments)
 	var all []*exec.Cmd
 	for range *flooders {
-		one := elsewhere("flood-one", *road, strconv.Itoa(*pid), strconv.Itoa(*each))
+		one := elsewhere("flood-one", *path, strconv.Itoa(*pid), strconv.Itoa(*each))
 		one.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(*user), Gid: uint32(*user)}
 		if err := one.Start(); err != nil {
 			return err

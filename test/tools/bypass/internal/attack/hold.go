@@ -5,9 +5,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc.example/bypass/internal/accesspath"
 	"svc.example/bypass/internal/kernel"
 	"svc.example/bypass/internal/report"
-	"svc.example/bypass/internal/road"
 )
 
 // hold opens a file such as /proc/P/task/T/mem, and reads it when it is told so.
@@ -26,6 +26,6 @@ func hold(arguments []string) error {
 		return nil
 	}
 	got, err := kernel.ReadAt(descriptor, *address, len(*marker))
-	report.Line(road.Judge("hold", *marker, got, err))
+	report.Line(accesspath.Judge("hold", *marker, got, err))
 	return nil
 }

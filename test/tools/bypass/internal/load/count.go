@@ -1,6 +1,6 @@
 package load
 
-import "svc.example/bypass/internal/road"
+import "svc.example/bypass/internal/accesspath"
 
 // count is of attempts by outcome.
 type count struct {
@@ -14,9 +14,9 @@ type count struct {
 func (c *count) add(outcome string) {
 	c.Attempts++
 	switch outcome {
-	case road.Leaked:
+	case accesspath.Leaked:
 		c.Leaked++
-	case road.Denied:
+	case accesspath.Denied:
 		c.Denied++
 	case killed:
 		c.Killed++

@@ -25,7 +25,7 @@ func Once(arguments []string) error {
 
 // attemptElsewhere has a fresh process try. What it has written counts, even if it was killed afterwards.
 func (t *target) attemptElsewhere() string {
-	command := exec.Command("/proc/self/exe", "once", "--road", t.road, "--marker", t.marker,
+	command := exec.Command("/proc/self/exe", "once", "--path", t.path, "--marker", t.marker,
 		"--pid", strconv.Itoa(t.pid), "--length", strconv.Itoa(t.length), "--address", fmt.Sprint(t.address))
 	command.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	output, err := command.Output()

@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc.example/bypass/internal/accesspath"
 	"svc.example/bypass/internal/kernel"
 	"svc.example/bypass/internal/report"
-	"svc.example/bypass/internal/road"
 )
 
 const (
@@ -65,7 +65,7 @@ func spinElsewhere(target *target) (string, error) {
 		return "", err
 	}
 	if bytes.Contains(got, []byte(target.marker)) {
-		return road.Leaked, nil
+		return accesspath.Leaked, nil
 	}
 	return ended(ending), nil
 }
@@ -74,13 +74,13 @@ func ended(err error) string {
 	var status *exec.ExitError
 	switch {
 	case !errors.As(err, &status):
-		return road.Failed
+		return accesspath.Failed
 	case status.Sys().(syscall.WaitStatus).Signaled():
 		return killed
 	case status.ExitCode() == int(unix.EACCES):
-		return road.Denied
+		return accesspath.Denied
 	default:
-		return road.Failed
+		return accesspath.Failed
 	}
 }
 

@@ -3,20 +3,20 @@ package load
 import (
 	"flag"
 
+	"svc.example/bypass/internal/accesspath"
 	"svc.example/bypass/internal/kernel"
-	"svc.example/bypass/internal/road"
 )
 
 // target is what a single attempt reads.
 type target struct {
-	road, marker string
+	path, marker string
 	pid, length  int
 	address      uint64
 }
 
 func targetFlags(flags *flag.FlagSet) *target {
 	t := &target{}
-	flags.StringVar(&t.road, "road", "environ", "environ or mem")
+	flags.StringVar(&t.path, "path", "environ", "environ or mem")
 	flags.StringVar(&t.marker, "marker", "", "what to look for")
 	flags.IntVar(&t.pid, "pid", 0, "whose")
 	flags.Uint64Var(&t.address, "address", 0, "for mem: where the marker lies")
@@ -28,10 +28,10 @@ func targetFlags(flags *flag.FlagSet) *target {
 func (t *target) attempt() (outcome string) {
 	var got []byte
 	var err error
-	if t.road == "mem" {
+	if t.path == "mem" {
 		got, err = kernel.ReadMemory(kernel.Proc(t.pid, "mem"), t.address, t.length)
 	} else {
 		got, err = kernel.ReadPath(kernel.Proc(t.pid, "environ"))
 	}
-	return road.Judge(t.road, t.marker, got, err).Outcome
+	return accesspath.Judge(t.path, t.marker, got, err).Outcome
 }

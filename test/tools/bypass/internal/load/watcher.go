@@ -1,9 +1,9 @@
 package load
 
 import (
+	"svc.example/bypass/internal/accesspath"
 	"svc.example/bypass/internal/kernel"
 	"svc.example/bypass/internal/report"
-	"svc.example/bypass/internal/road"
 )
 
 // ahead is how many numbers beyond the last one given out are tried too, to be there before the process is.
@@ -35,13 +35,13 @@ func (w *watcher) round() {
 
 // try reads first and asks for the parent afterwards, for the first moment would be over by then.
 func (w *watcher) try(pid int) {
-	target := target{road: "environ", marker: w.marker, pid: pid}
+	target := target{path: "environ", marker: w.marker, pid: pid}
 	outcome := target.attempt()
 	if !w.family.has(pid) {
 		return
 	}
 	w.result.add(outcome)
-	if w.tell && outcome == road.Leaked {
+	if w.tell && outcome == accesspath.Leaked {
 		report.Line(map[string]any{"leaked": pid})
 	}
 }

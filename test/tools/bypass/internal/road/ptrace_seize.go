@@ -1,8 +1,0 @@
-package road
-
-var ptraceSeize = Road{
-	Name: "ptrace-seize", Title: "PTRACE_SEIZE, INTERRUPT, PEEKDATA", Kind: toMemory,
-	walk: func(a *attempt) ([]byte, error) {
-		return stopAndPeek(a, a.victim.PID, seizeAndStop)
-	},
-}
