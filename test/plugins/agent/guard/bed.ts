@@ -9,8 +9,8 @@ import {
 } from '../../../../src/plugins/agent/guard/create-guard.ts';
 import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { reapProcess } from '../../../support/reaper.ts';
-import { recordingLog } from '../hits/recording-log.ts';
-import { eachHit } from './each-hit.ts';
+import { recordingLog } from '../access-events/recording-log.ts';
+import { eachHit } from './each-access-event.ts';
 
 export interface Bed {
   readonly folder: string;

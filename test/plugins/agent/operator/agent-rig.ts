@@ -8,7 +8,7 @@ import type {
 } from '../../../../src/plugins/agent/operator/contract.ts';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
 import { createLeanMetrics, type Metrics } from '../../../../src/runtime/health/health.ts';
-import { type LogLine, recordingLog } from '../hits/recording-log.ts';
+import { type LogLine, recordingLog } from '../access-events/recording-log.ts';
 
 export interface AgentRig {
   readonly channel: OperatorChannel;

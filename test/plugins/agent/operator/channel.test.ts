@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
 import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { recordingLog } from '../hits/recording-log.ts';
+import { recordingLog } from '../access-events/recording-log.ts';
 import { calmState, hitBy } from './agent-rig.ts';
 import { suiteWithOperator } from './with-operator.ts';
 

@@ -11,7 +11,7 @@ import { createHealth, createLeanMetrics } from '../../../../src/runtime/health/
 import { type CertificateAuthority, createCertificateAuthority } from '../../../support/certificates.ts';
 import { anyNode } from '../../../support/operator-channel.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
-import { type LogLine, recordingLog } from '../../agent/hits/recording-log.ts';
+import { type LogLine, recordingLog } from '../../agent/access-events/recording-log.ts';
 import { type AdjustableLeadership, adjustableLeadership } from '../leadership.ts';
 
 export interface ChannelRig {

@@ -7,7 +7,7 @@ import {
 import { ReportRefused } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import { KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
-import { recordingLog } from '../../agent/hits/recording-log.ts';
+import { recordingLog } from '../../agent/access-events/recording-log.ts';
 
 const test = suite('tokens of agents, as an API server tells of them');
 

@@ -9,7 +9,7 @@ import { createHealth } from '../../../../src/runtime/health/health.ts';
 import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';
-import { recordingLog } from '../../agent/hits/recording-log.ts';
+import { recordingLog } from '../../agent/access-events/recording-log.ts';
 import { adjustableLeadership } from '../leadership.ts';
 import { prepareCluster } from '../operator-rig.ts';
 import { fakeEgress, fakeNodes } from './fake-parts.ts';

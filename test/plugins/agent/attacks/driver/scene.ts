@@ -7,8 +7,8 @@ import {
 } from '../../../../../src/plugins/agent/guard/create-guard.ts';
 import type { Tallies } from '../../../../../src/plugins/agent/guard/map-readings.ts';
 import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
-import { eachHit } from '../../guard/each-hit.ts';
-import { recordingLog } from '../../hits/recording-log.ts';
+import { eachHit } from '../../guard/each-access-event.ts';
+import { recordingLog } from '../../access-events/recording-log.ts';
 
 /** Where attacks are tried, and on what. */
 export interface Plan {

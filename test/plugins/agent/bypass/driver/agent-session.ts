@@ -4,7 +4,7 @@ import { launchReady } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import type { LogLine } from '../../../../support/log-lines.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
-import { hitCounts } from './hit-counts.ts';
+import { hitCounts } from './access-event-counts.ts';
 import type { AgentMode, Machine } from './plan.ts';
 import type { HitLine } from './records.ts';
 import { startRegistrar } from './registrar-place.ts';

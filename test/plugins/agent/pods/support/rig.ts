@@ -6,7 +6,7 @@ import {
 import { createMetrics } from '../../../../../src/runtime/health/create-metrics.ts';
 import { createHealth, type HealthSnapshot } from '../../../../../src/runtime/health/health.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
-import { recordingLog } from '../../hits/recording-log.ts';
+import { recordingLog } from '../../access-events/recording-log.ts';
 import { createFakeGuard, type FakeGuard } from './fake-guard.ts';
 
 export interface PodRig {

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countLevels, outcomeOf } from '../../../src/core/check-outcome.ts';
-import { sarifLog } from '../../../src/core/sarif.ts';
+import { countLevels, outcomeOf } from '../../src/core/check-outcome.ts';
+import { sarifLog } from '../../src/core/sarif.ts';
 
 const test = suite('outcomes of checks');
 const both = { error: 1, warning: 2, info: 3 };

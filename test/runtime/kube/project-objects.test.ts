@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusalsOf } from '../../../../src/core/injection/resolve/resolve-injection.ts';
-import { createIntern, type PodObject, projectPod } from '../../../../src/runtime/kube/project-objects.ts';
-import { createStore } from '../../../../src/runtime/kube/reflect.ts';
+import { refusalsOf } from '../../../src/core/injection/resolve/resolve-injection.ts';
+import { createIntern, type PodObject, projectPod } from '../../../src/runtime/kube/project-objects.ts';
+import { createStore } from '../../../src/runtime/kube/reflect.ts';
 
 const test = suite('projected pods');
 

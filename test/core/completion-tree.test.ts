@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bashCompletion, fishCompletion, zshCompletion } from '../../../src/core/completion-scripts.ts';
-import { below, completionTree, type DescribedCommand, keyOf } from '../../../src/core/completion-tree.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../../src/core/completion-scripts.ts';
+import { below, completionTree, type DescribedCommand, keyOf } from '../../src/core/completion-tree.ts';
 
 const test = suite('completion');
 

@@ -14,7 +14,7 @@ import {
   readFields,
   string,
   unsigned,
-} from '../../../src/core/protobuf.ts';
+} from '../../src/core/protobuf.ts';
 
 const SCHEMA = `syntax = "proto3";
 message Sample {

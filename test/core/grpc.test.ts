@@ -9,7 +9,7 @@ import {
   statusOfNumber,
   statusOfReset,
   unixSocketPath,
-} from '../../../src/core/grpc.ts';
+} from '../../src/core/grpc.ts';
 
 const core = suite('gRPC without I/O');
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
-import type { BindingMode, KeyPurpose } from '../../../../src/core/envelope/metadata.ts';
-import { createDataKeys } from '../../../../src/plugins/proxy/data-keys.ts';
-import type { Transit, TransitItem, WrapItem } from '../../../../src/runtime/vault/contract.ts';
+import { EnvelopeError } from '../../../src/core/envelope/cipher.ts';
+import type { BindingMode, KeyPurpose } from '../../../src/core/envelope/metadata.ts';
+import { createDataKeys } from '../../../src/plugins/proxy/data-keys.ts';
+import type { Transit, TransitItem, WrapItem } from '../../../src/runtime/vault/contract.ts';
 
 const test = suite('data keys');
 const name = { bucket: 'b', key: 'k' };

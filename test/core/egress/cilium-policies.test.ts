@@ -5,9 +5,9 @@ import {
   type CiliumPeers,
   type CiliumRule,
   ciliumPolicies,
-} from '../../../../src/core/egress/cilium-policies.ts';
-import type { EgressFacts, ServiceFacts } from '../../../../src/core/egress/contract.ts';
-import { shapes } from '../shapes.ts';
+} from '../../../src/core/egress/cilium-policies.ts';
+import type { EgressFacts, ServiceFacts } from '../../../src/core/egress/contract.ts';
+import { shapes } from './shapes.ts';
 
 const test = suite('egress policies for Cilium');
 
