@@ -1,4 +1,4 @@
-import type { Outcome, Row } from '../../test/conformance/applications/compare.ts';
+import type { ApplicationOutcome, Row } from '../../test/conformance/applications/compare.ts';
 import { readRows } from '../../test/conformance/applications/rows.ts';
 import { markdownTable } from '../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell } from './operator/cell.ts';
@@ -30,5 +30,5 @@ function both({ versitygw, minio }: Row, what: 'bytes' | 'requests'): string {
   return [...new Set(figures)].join(' / ');
 }
 
-const figure = (outcome: Outcome, what: 'bytes' | 'requests'): string =>
+const figure = (outcome: ApplicationOutcome, what: 'bytes' | 'requests'): string =>
   outcome.result === 'passes' ? String(outcome[what]) : '–';

@@ -112,7 +112,7 @@ async function behave(proxy: RiggedProxy, until: AbortSignal): Promise<number> {
 }
 
 for (const [who, env] of Object.entries({ 'callers who are authenticated': callers, anybody: {} }))
-  test(`stays within 128 MiB whatever comes, and serves on (${who})`, async () => {
+  test(`stays within 128 MiB whatever comes, and keeps serving (${who})`, async () => {
     const proxy = await rig.proxy({ env, under: cgroup.under });
     const health = () => rawHttp(`${proxy.health}/healthz`);
     const done = new AbortController();

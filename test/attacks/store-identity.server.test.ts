@@ -46,7 +46,7 @@ async function storeOf(identity: Identity): Promise<Store> {
   return { ...(await listen(server)), asked, connections: () => connections };
 }
 
-interface Outcome<T> {
+interface IdentityOutcome<T> {
   /** Status of an answer, or what a process came to. */
   readonly status: T;
   readonly asked: readonly string[];
@@ -54,7 +54,10 @@ interface Outcome<T> {
 }
 
 /** What becomes of a call, and what a store of that identity hears of it. */
-async function outcomeOf<T>(identity: Identity, call: (store: string) => Promise<T>): Promise<Outcome<T>> {
+async function outcomeOf<T>(
+  identity: Identity,
+  call: (store: string) => Promise<T>,
+): Promise<IdentityOutcome<T>> {
   const { url, stop, asked, connections } = await storeOf(identity);
   try {
     return { status: await call(url), asked, connections: connections() };

@@ -12,7 +12,7 @@ const SIZE = 40 * MiB;
 const SMALLER = 11 * MiB;
 const PART = `--part-size=${5 * MiB}`;
 
-interface Answer {
+interface MinioGoResult {
   readonly info?: Readonly<Record<string, string | number>>;
   readonly code?: string;
   readonly message?: string;
@@ -37,7 +37,7 @@ const ALSO_ON_MINIO = ['file', 'unknown', `known ${PART} --checksum=FullCRC32C`]
 for (const store of ['versitygw', 'minio'] as const) {
   const test = suite<{ bed: Bed }>(`minio-go, ${store}`);
 
-  async function run(bed: Bed, options: readonly string[], ...words: string[]): Promise<Answer> {
+  async function run(bed: Bed, options: readonly string[], ...words: string[]): Promise<MinioGoResult> {
     const [operation = '', ...rest] = words;
     return JSON.parse(ok(await bed.clients.minioGo([...options, operation, BUCKET, ...rest])));
   }

@@ -20,13 +20,13 @@ const filesGrowth = 4;
 /** The specification's request. */
 const residentBound = 128 * 1024 ** 2;
 
-interface Look {
+interface ProcessSample {
   readonly resident: number;
   readonly files: number;
 }
 
 interface Soaked {
-  readonly looks: Look[];
+  readonly samples: ProcessSample[];
   attempts: number;
   registrations: number;
 }
@@ -38,7 +38,7 @@ export const agentSoak: Part = {
   async run(report, { minutes }) {
     const rig = await startNativeRig({ pods });
     try {
-      const soaked: Soaked = { looks: [], attempts: 0, registrations: 0 };
+      const soaked: Soaked = { samples: [], attempts: 0, registrations: 0 };
       const end = performance.now() + minutes * 60_000;
       while (performance.now() < end) await turn(rig, soaked);
       await judge(report, rig, soaked);
@@ -61,7 +61,7 @@ async function turn(rig: NativeRig, soaked: Soaked): Promise<void> {
   if (away) await operator.up();
   soaked.attempts += attempts;
   await place.end();
-  soaked.looks.push(look(agent.pid));
+  soaked.samples.push(sampleOf(agent.pid));
 }
 
 async function growHerd(place: RegistrarPlace, bypass: string): Promise<number> {
@@ -72,19 +72,19 @@ async function growHerd(place: RegistrarPlace, bypass: string): Promise<number> 
   return pids[0] as number;
 }
 
-const look = (pid: number): Look => ({
+const sampleOf = (pid: number): ProcessSample => ({
   resident: residentMemory(pid).now,
   files: readdirSync(`/proc/${pid}/fd`).length,
 });
 
 async function judge(report: Report, { agent, operator }: NativeRig, soaked: Soaked): Promise<void> {
-  const { looks, attempts, registrations } = soaked;
-  const [quarter, last] = [middle(looks, 0.25), middle(looks, 1)];
+  const { samples, attempts, registrations } = soaked;
+  const [quarter, last] = [middle(samples, 0.25), middle(samples, 1)];
   const metrics = async () => (await http(`${agent.health}/metrics`)).text;
   await waitFor('the operator to know', () => operator.hitCount() >= attempts).catch(() => false);
   const counted = sumOf(await metrics(), 'svc_agent_hits_total');
   report.say(`${registrations} registrations, ${registrations * herd} forks, ${attempts} hits`);
-  const cells = ({ resident, files }: Look) => [inMib(resident), files];
+  const cells = ({ resident, files }: ProcessSample) => [inMib(resident), files];
   const rows = [
     { name: 'first quarter', cells: cells(quarter) },
     { name: 'end', cells: cells(last) },
@@ -104,10 +104,10 @@ async function judge(report: Report, { agent, operator }: NativeRig, soaked: Soa
   report.check('no process is left in the table', (await left()) === 0, `${await left()}`);
 }
 
-/** The middle values of a fifth of the looks that ends at `fraction` of them. */
-function middle(looks: readonly Look[], fraction: number): Look {
-  const end = Math.max(1, Math.ceil(looks.length * fraction));
-  const some = looks.slice(Math.max(0, end - Math.ceil(looks.length / 5)), end);
+/** The middle values of a fifth of the samples that ends at `fraction` of them. */
+function middle(samples: readonly ProcessSample[], fraction: number): ProcessSample {
+  const end = Math.max(1, Math.ceil(samples.length * fraction));
+  const some = samples.slice(Math.max(0, end - Math.ceil(samples.length / 5)), end);
   return {
     resident: median(some.map(({ resident }) => resident)),
     files: median(some.map(({ files }) => files)),

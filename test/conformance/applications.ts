@@ -1,7 +1,7 @@
 import type { Application } from './applications/application.ts';
 import { type ApplicationBed, startApplicationBed } from './applications/bed.ts';
 import { applications } from './applications/catalog.ts';
-import { complaints, type Outcome, type Row } from './applications/compare.ts';
+import { type ApplicationOutcome, complaints, type Row } from './applications/compare.ts';
 import { readRows, writeRows } from './applications/rows.ts';
 import { runTwice } from './applications/run.ts';
 import type { Part, Report } from './part.ts';
@@ -44,7 +44,7 @@ async function tryOne(
   const version = await application.prepare();
   const row = rows.find((one) => one.name === name);
   if (row && row.version !== version) report.say(`${title} is ${version}, and its row is of ${row.version}`);
-  const found: Partial<Record<'versitygw' | 'minio', Outcome>> = {};
+  const found: Partial<Record<'versitygw' | 'minio', ApplicationOutcome>> = {};
   for (const bed of beds) {
     const { kind } = bed.store;
     const { outcome, detail } = await runTwice(application, bed);

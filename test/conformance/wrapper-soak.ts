@@ -17,7 +17,7 @@ const changeEveryMs = 700;
 const sealedEveryMs = 60_000;
 const sealedForMs = 3_000;
 
-interface Look {
+interface ProcessSample {
   readonly privateDirty: number;
   readonly files: number;
 }
@@ -25,10 +25,10 @@ interface Look {
 interface Soaked {
   readonly name: string;
   readonly run: WrapperRun;
-  readonly looks: Look[];
+  readonly samples: ProcessSample[];
 }
 
-/** Wrappers whose secrets change at every beat, while the key server is sealed now and then. */
+/** Wrappers whose secrets change at every renewal, while the key server is sealed now and then. */
 export const wrapperSoak: Part = {
   name: 'wrapper-soak',
   summary: 'wrappers under rotation for some minutes: nothing mixed, nothing lost, no growth',
@@ -53,7 +53,7 @@ async function start(bed: Bed): Promise<Soaked[]> {
     const more = entry === undefined ? {} : { entry };
     const run = await bed.run({ paths: ['secret/soak'], env, vault: bed.withKubernetes, ...more });
     await run.says(/^APP /m);
-    return { name, run, looks: [] };
+    return { name, run, samples: [] };
   });
   return Promise.all(starting);
 }
@@ -78,7 +78,7 @@ async function changeUntil(bed: Bed, soaked: readonly Soaked[], end: number): Pr
   while (performance.now() < end) {
     await write(bed, ++number);
     await sleep(changeEveryMs);
-    for (const { run, looks } of soaked) if (!run.ended) looks.push(look(run.pid));
+    for (const { run, samples } of soaked) if (!run.ended) samples.push(sampleOf(run.pid));
     if (performance.now() < seal) continue;
     seal += sealedEveryMs;
     await bed.bao.seal();
@@ -88,13 +88,13 @@ async function changeUntil(bed: Bed, soaked: readonly Soaked[], end: number): Pr
   return number;
 }
 
-function look(pid: number): Look {
+function sampleOf(pid: number): ProcessSample {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const dirty = Number(/^Private_Dirty:\s+(\d+) kB/m.exec(rollup)?.[1]) * 1024;
   return { privateDirty: dirty, files: readdirSync(`/proc/${pid}/fd`).length };
 }
 
-async function judge(report: Report, { name, run, looks }: Soaked, changes: number): Promise<void> {
+async function judge(report: Report, { name, run, samples }: Soaked, changes: number): Promise<void> {
   report.check(`${name}: is alive`, !run.ended, run.ended ? run.output().slice(-500) : '');
   const shown = [...run.output().matchAll(/^APP (.*)$/gm)].map(([, json = '']) => JSON.parse(json));
   const mixed = shown.filter(({ descriptor: { A, B } }) => !isWhole(A, B)).length;
@@ -104,7 +104,7 @@ async function judge(report: Report, { name, run, looks }: Soaked, changes: numb
     shown.length > changes / 4,
     `${shown.length} renewals of ${changes} changes`,
   );
-  const [quarter, last] = [middle(looks, 0.25), middle(looks, 1)];
+  const [quarter, last] = [middle(samples, 0.25), middle(samples, 1)];
   const grown = last.privateDirty - quarter.privateDirty;
   report.check(`${name}: memory does not grow`, grown <= memoryGrowth, `${inMib(grown)} more`);
   report.check(`${name}: descriptors do not grow`, last.files - quarter.files <= filesGrowth);
@@ -119,10 +119,10 @@ function isWhole(a: string, b: string): boolean {
   return a === `${number},`.repeat(20) && b === `${number};`.repeat(30);
 }
 
-/** The middle values of a fifth of the looks that ends at `fraction` of them. */
-function middle(looks: readonly Look[], fraction: number): Look {
-  const end = Math.max(1, Math.ceil(looks.length * fraction));
-  const some = looks.slice(Math.max(0, end - Math.ceil(looks.length / 5)), end);
+/** The middle values of a fifth of the samples that ends at `fraction` of them. */
+function middle(samples: readonly ProcessSample[], fraction: number): ProcessSample {
+  const end = Math.max(1, Math.ceil(samples.length * fraction));
+  const some = samples.slice(Math.max(0, end - Math.ceil(samples.length / 5)), end);
   return {
     privateDirty: median(some.map(({ privateDirty }) => privateDirty)),
     files: median(some.map(({ files }) => files)),
@@ -130,8 +130,8 @@ function middle(looks: readonly Look[], fraction: number): Look {
 }
 
 function show(report: Report, soaked: readonly Soaked[]): void {
-  const rows = soaked.map(({ name, looks }) => {
-    const [quarter, last] = [middle(looks, 0.25), middle(looks, 1)];
+  const rows = soaked.map(({ name, samples }) => {
+    const [quarter, last] = [middle(samples, 0.25), middle(samples, 1)];
     return { name, cells: [inMib(quarter.privateDirty), inMib(last.privateDirty), last.files] };
   });
   const columns = ['private dirty, first quarter', 'at the end', 'descriptors'];

@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const size = 24 * MiB;
 const kept = randomBytes(size);
-const crews = { 'one process': [], 'two workers': ['--workers', '2'] } as const;
+const processes = { 'one process': [], 'two workers': ['--workers', '2'] } as const;
 
 const test = suite('SIGTERM');
 let rig: Rig;
@@ -66,8 +66,8 @@ const takesNoMore = ({ url }: RiggedProxy) =>
     return promise.finally(() => socket.destroy());
   });
 
-for (const [crew, args] of Object.entries(crews)) {
-  test(`an upload and a download in flight are finished (${crew})`, async () => {
+for (const [name, args] of Object.entries(processes)) {
+  test(`an upload and a download in flight are finished (${name})`, async () => {
     const proxy = await rig.proxy({ args });
     const key = `drained-${args.length}`;
     const upload = halfUpload(proxy, key);
@@ -84,7 +84,7 @@ for (const [crew, args] of Object.entries(crews)) {
     assert.match(stored ?? '', ` ${size + 28}`);
   });
 
-  test(`what takes longer than the bound is cut, and nothing of it is stored (${crew})`, async () => {
+  test(`what takes longer than the bound is cut, and nothing of it is stored (${name})`, async () => {
     const proxy = await rig.proxy({ args, env: { SVC_SHUTDOWN_GRACE: '1s' } });
     const before = await rawState(rig);
     const [fresh, over] = [halfUpload(proxy, 'stalled'), halfUpload(proxy, 'kept')];

@@ -141,11 +141,13 @@ test('two proxies take parts of one upload and complete it at the same time', as
 
 test('all workers in the middle of uploads: nothing half-written, others take their place', async () => {
   const env = { SVC_PROXY_LISTEN: `127.0.0.1:${await freePort()}` };
-  const crew = await rig.proxy({ args: ['--workers', '2'], env });
+  const primary = await rig.proxy({ args: ['--workers', '2'], env });
   const workers = () =>
-    readFileSync(`/proc/${crew.pid}/task/${crew.pid}/children`, 'utf8').trim().split(' ').map(Number);
+    readFileSync(`/proc/${primary.pid}/task/${primary.pid}/children`, 'utf8').trim().split(' ').map(Number);
   const before = await rawState(rig);
-  const puts = Array.from({ length: 6 }, (_, index) => halfPut(crew, index % 2 ? 'kept' : `worker-${index}`));
+  const puts = Array.from({ length: 6 }, (_, index) =>
+    halfPut(primary, index % 2 ? 'kept' : `worker-${index}`),
+  );
   await Promise.all(puts.map(({ sent }) => sent));
   const victims = workers();
   for (const pid of victims) process.kill(pid, 'SIGKILL');
@@ -156,7 +158,7 @@ test('all workers in the middle of uploads: nothing half-written, others take th
   );
   await asBefore(before);
   const answer = await waitFor('service', async () => {
-    const { status, body } = await get('kept', crew);
+    const { status, body } = await get('kept', primary);
     return status === 200 && body;
   });
   assert.ok(answer.equals(kept));

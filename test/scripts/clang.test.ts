@@ -15,14 +15,14 @@ process.getuid = () => Number(process.argv[2]);
 ensureClang((text) => process.stdout.write(text + '\\n'));`;
 const PACKAGES = 'clang-19 llvm-19 libbpf-dev bpftool clang-format-19 libclang-rt-19-dev';
 
-interface Outcome {
+interface EnsureOutcome {
   readonly said: string[];
   /** What apt-get was called with. */
   readonly calls: string[];
 }
 
 /** Runs it where the PATH has nothing but an apt-get of the test's own. */
-function ensure(user: number, aptGet: string): Promise<Outcome> {
+function ensure(user: number, aptGet: string): Promise<EnsureOutcome> {
   return withTree({ 'bin/apt-get': aptGet }, async (root) => {
     const bin = join(root, 'bin');
     chmodSync(join(bin, 'apt-get'), 0o755);

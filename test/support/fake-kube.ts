@@ -11,7 +11,7 @@ export interface FakeKubeRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
-type Answer = (request: FakeKubeRequest, response: ServerResponse) => void;
+type Responder = (request: FakeKubeRequest, response: ServerResponse) => void;
 
 /** The list and watch of one collection, and the get of anything, as an API server does them, and every way of doing them wrong. */
 export interface FakeKube extends Stoppable {
@@ -34,7 +34,7 @@ export interface FakeKube extends Stoppable {
   /** Versions before now cannot be watched from any more. */
   compact(): void;
   /** The next requests of that kind get this answer. */
-  answer(kind: FakeKubeRequest['kind'], answer: Answer, times?: number): void;
+  answer(kind: FakeKubeRequest['kind'], answer: Responder, times?: number): void;
   client(): KubeClient;
 }
 
@@ -46,7 +46,7 @@ interface Change {
 }
 
 /** An answer with a Status object. */
-export function status(code: number, message = 'made up', headers: Record<string, string> = {}): Answer {
+export function status(code: number, message = 'made up', headers: Record<string, string> = {}): Responder {
   return (_request, response) => {
     response.writeHead(code, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify({ kind: 'Status', code, message, reason: 'Fake' }));
@@ -59,7 +59,7 @@ export async function startFakeKube(): Promise<FakeKube> {
   const changes: Change[] = [];
   const requests: FakeKubeRequest[] = [];
   const open = new Set<ServerResponse>();
-  const queued: { readonly kind: string; readonly answer: Answer }[] = [];
+  const queued: { readonly kind: string; readonly answer: Responder }[] = [];
   let version = 100;
   let compacted = 0;
   let quiet = false;
@@ -94,7 +94,7 @@ export async function startFakeKube(): Promise<FakeKube> {
       open.delete(response);
     });
   };
-  const get: Answer = (_request, response) => void response.end('{}');
+  const get: Responder = (_request, response) => void response.end('{}');
   const server = createServer((incoming, response) => {
     const { pathname: path, searchParams } = new URL(incoming.url ?? '', 'http://fake');
     const query = Object.fromEntries(searchParams);

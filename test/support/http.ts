@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Identity } from './certificates.ts';
-import type { HttpAnswer } from './types.ts';
+import type { HttpResult } from './types.ts';
 
 export interface HttpCall {
   readonly method?: string;
@@ -18,7 +18,7 @@ export interface HttpCall {
 }
 
 /** One request; any status is an answer. */
-export function http(url: string, call: HttpCall = {}): Promise<HttpAnswer> {
+export function http(url: string, call: HttpCall = {}): Promise<HttpResult> {
   const secure = url.startsWith('https:');
   const send = secure ? httpsRequest : httpRequest;
   const own = () => (secure ? new HttpsAgent({ ca: call.ca, ...call.identity }) : new HttpAgent());
@@ -40,7 +40,7 @@ export function http(url: string, call: HttpCall = {}): Promise<HttpAnswer> {
   });
 }
 
-async function read(response: IncomingMessage): Promise<HttpAnswer> {
+async function read(response: IncomingMessage): Promise<HttpResult> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();

@@ -37,7 +37,7 @@ export interface TestImage {
   remove(): Promise<void>;
 }
 
-export interface ImageWishes {
+export interface ImageLayout {
   /** What more than Node has to find its shared libraries. */
   readonly libraries?: readonly string[];
   /** Its files go into a layer and come out of it, which takes seconds. Default: they lie where that would put them. */
@@ -53,7 +53,7 @@ export interface ImageWishes {
  */
 export async function buildImage(
   name: string,
-  { libraries = [], layered = false }: ImageWishes = {},
+  { libraries = [], layered = false }: ImageLayout = {},
 ): Promise<TestImage> {
   if (process.getuid?.() !== 0) throw new ToolUnavailable('runc', 'not root');
   const [umoci, runc] = await Promise.all([requireTool('umoci'), requireTool('runc')]);

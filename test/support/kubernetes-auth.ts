@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from './temporary.ts';
 import { type ServiceAccount, startTokenReviewServer } from './token-review.ts';
-import type { HttpAnswer, KubernetesAuth, KubernetesAuthOptions } from './types.ts';
+import type { HttpResult, KubernetesAuth, KubernetesAuthOptions } from './types.ts';
 
 export type KeyServerCall = (
   method: string,
   path: string,
   body?: unknown,
   token?: string | null,
-) => Promise<HttpAnswer>;
+) => Promise<HttpResult>;
 
 const ACCOUNT: ServiceAccount = { namespace: 'apps', name: 'workload' };
 

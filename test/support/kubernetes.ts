@@ -14,7 +14,7 @@ import {
 } from './kubernetes-control-plane.ts';
 import { runCommand } from './run-command.ts';
 import { temporaryFolder } from './temporary.ts';
-import type { CommandResult, HttpAnswer, Stoppable } from './types.ts';
+import type { CommandResult, HttpResult, Stoppable } from './types.ts';
 
 export interface KubernetesOptions {
   /** Also ReplicaSets, Jobs, quotas and the end of namespaces; default false. */
@@ -43,7 +43,7 @@ export interface Kubernetes extends Stoppable {
   /** Of a member of `system:masters`. */
   readonly adminToken: string;
   /** `path` from the root: `/api/v1/nodes`. Default token: the administrator's. Never throws on an HTTP status. */
-  request(method: string, path: string, body?: unknown, options?: KubernetesCall): Promise<HttpAnswer>;
+  request(method: string, path: string, body?: unknown, options?: KubernetesCall): Promise<HttpResult>;
   /** As `request`, but an error status throws. Yields the object of the answer. */
   // biome-ignore lint/suspicious/noExplicitAny: objects of every kind are picked apart freely
   must(method: string, path: string, body?: unknown, options?: KubernetesCall): Promise<any>;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { HttpAnswer, OpenBao } from './types.ts';
+import type { HttpResult, OpenBao } from './types.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,7 @@ const SELF = [
 
 /** Key-value mounts of both versions and a policy for an application. */
 export async function kvStore(bao: OpenBao): Promise<KvStore> {
-  const must = async (method: string, path: string, body: unknown): Promise<HttpAnswer> => {
+  const must = async (method: string, path: string, body: unknown): Promise<HttpResult> => {
     const answer = await bao.request(method, path, body);
     if (answer.status >= 300) throw new Error(`OpenBao: ${method} ${path}: ${answer.status} ${answer.text}`);
     return answer;

@@ -61,12 +61,12 @@ export async function startNodeAgent(options: TestNodeAgentOptions = {}): Promis
     },
   };
   server.addService(nodeAgentService(), {
-    Register: (call: grpc.ServerUnaryCall<AgentMessage, AgentMessage>, reply: Reply) => {
+    Register: (call: grpc.ServerUnaryCall<AgentMessage, AgentMessage>, reply: SendReply) => {
       requests.push({ method: 'Register', message: call.request });
       agent.onRegister?.(call.request);
       answerWith(agent.answer, reply);
     },
-    Report: (call: grpc.ServerUnaryCall<AgentMessage, AgentMessage>, reply: Reply) => {
+    Report: (call: grpc.ServerUnaryCall<AgentMessage, AgentMessage>, reply: SendReply) => {
       requests.push({ method: 'Report', message: call.request });
       reply(null, {});
     },
@@ -78,9 +78,9 @@ export async function startNodeAgent(options: TestNodeAgentOptions = {}): Promis
   return agent;
 }
 
-type Reply = (error: Partial<grpc.StatusObject> | null, value?: AgentMessage) => void;
+type SendReply = (error: Partial<grpc.StatusObject> | null, value?: AgentMessage) => void;
 
-function answerWith(answer: AgentAnswer, reply: Reply): void {
+function answerWith(answer: AgentAnswer, reply: SendReply): void {
   if (answer === 'hang') return;
   if ('code' in answer) reply({ code: grpc.status[answer.code], details: answer.details });
   else reply(null, { registered_pid: 4711, agent_version: AGENT_VERSION, ...answer });

@@ -7,7 +7,7 @@ import { http } from './http.ts';
 import { enableKubernetesAuth, type KeyServerCall } from './kubernetes-auth.ts';
 import { type Server, startServer } from './server.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary.ts';
-import type { HttpAnswer, KubernetesAuth, OpenBao, OpenBaoOptions, PolicyTokenOptions } from './types.ts';
+import type { HttpResult, KubernetesAuth, OpenBao, OpenBaoOptions, PolicyTokenOptions } from './types.ts';
 import { waitFor } from './wait-for.ts';
 
 const ROOT = 'root';
@@ -104,7 +104,7 @@ function handle(server: Server, folder: TemporaryFolder, caFile: string | undefi
 
 /** As `call`, but an error status throws. */
 function required(call: KeyServerCall): KeyServerCall {
-  return async (method, path, body, token): Promise<HttpAnswer> => {
+  return async (method, path, body, token): Promise<HttpResult> => {
     const answer = await call(method, path, body, token);
     if (answer.status >= 300)
       throw new Error(`OpenBao: ${method} ${path}: ${answer.status} ${answer.text.trim()}`);

@@ -88,7 +88,7 @@ export async function startOperator(
       identity = next;
       server = new grpc.Server();
       server.addService(service, {
-        ReportNode: (call: Call, reply: Reply) => answer(operator, seen, call, reply),
+        ReportNode: (call: Call, reply: SendReply) => answer(operator, seen, call, reply),
       });
       await listen(server, port, identity);
     },
@@ -108,7 +108,7 @@ export async function startOperator(
 }
 
 type Call = grpc.ServerUnaryCall<SeenReport, object>;
-type Reply = grpc.sendUnaryData<object>;
+type SendReply = grpc.sendUnaryData<object>;
 
 class Seen {
   readonly reports: SeenReport[] = [];
@@ -129,7 +129,7 @@ class Seen {
   }
 }
 
-function answer(operator: TestOperator, seen: Seen, call: Call, reply: Reply): void {
+function answer(operator: TestOperator, seen: Seen, call: Call, reply: SendReply): void {
   const report = call.request;
   if (!admits(call.getAuthContext().sslPeerCertificate?.subjectaltname, report.node)) {
     return reply({ code: grpc.status.PERMISSION_DENIED, details: `no certificate for ${report.node}` });

@@ -7,7 +7,7 @@ import { type Content, type Image, type ImageOptions, makeImage } from './regist
 import { runCommand } from './run-command.ts';
 import { type Server, startServer } from './server.ts';
 import { temporaryFolder } from './temporary.ts';
-import type { HttpAnswer } from './types.ts';
+import type { HttpResult } from './types.ts';
 
 export interface RegistryOptions {
   /** Whoever is no user of it gets nothing. Default: open to anybody. */
@@ -136,7 +136,7 @@ function configurer(
   };
 }
 
-type Call = (path: string, request: HttpCall) => Promise<HttpAnswer>;
+type Call = (path: string, request: HttpCall) => Promise<HttpResult>;
 
 async function pushBlob(call: Call, repository: string, { bytes, digest }: Content): Promise<void> {
   const { headers } = await call(`/v2/${repository}/blobs/uploads/`, { method: 'POST' });

@@ -16,7 +16,7 @@ export interface ChildServer extends Stoppable {
   logs(): string;
 }
 
-export interface HttpAnswer {
+export interface HttpResult {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The body as text. */
@@ -71,7 +71,7 @@ export interface OpenBao extends ChildServer {
   /** PEM file to trust; only with `tls`. */
   readonly caFile: string | undefined;
   /** `path` without `/v1/`. Default token: root; null sends none. Never throws on an HTTP status. */
-  request(method: string, path: string, body?: unknown, token?: string | null): Promise<HttpAnswer>;
+  request(method: string, path: string, body?: unknown, token?: string | null): Promise<HttpResult>;
   enableTransit(mount?: string, key?: string): Promise<void>;
   /** Writes the policy (only `update` on encrypt and decrypt of one key) and returns its name. */
   transitPolicy(options?: PolicyTokenOptions): Promise<string>;

@@ -72,14 +72,14 @@ export async function startClusterPrimary(
   deps: ComponentDeps,
   signal: AbortSignal,
 ): Promise<Running> {
-  const crew = new ClusterPrimary(config.workers, deps);
+  const primary = new ClusterPrimary(config.workers, deps);
   try {
-    const address = await crew.start();
-    const closed = untilAborted(signal).then(() => crew.stop());
+    const address = await primary.start();
+    const closed = untilAborted(signal).then(() => primary.stop());
     const facts = { address, upstream: config.upstream.origin, workers: String(config.workers) };
     return { facts, closed, expose: exposeWorkers };
   } catch (error) {
-    await crew.stop();
+    await primary.stop();
     throw error;
   }
 }

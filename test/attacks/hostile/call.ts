@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** What came of a call, however it ended. */
-export interface Outcome {
+export interface CallOutcome {
   /** 0: no head of an answer came. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -72,11 +72,11 @@ export function headersOf(mode: RunningMode, call: Call): Record<string, string>
 }
 
 /** One request through the proxy; whatever comes of it is an outcome. */
-export function call(mode: RunningMode, wish: Call): Promise<Outcome> {
+export function call(mode: RunningMode, wish: Call): Promise<CallOutcome> {
   const { method, bucket, key, query = '', body, leaveAfter, patience: bound = patience } = wish;
   const { hostname, port } = new URL(mode.proxy.url);
   const path = encodedPath(bucket, key) + (query === '' ? '' : `?${query}`);
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const { promise, resolve } = Promise.withResolvers<CallOutcome>();
   const chunks: Buffer[] = [];
   let head: { status: number; headers: IncomingHttpHeaders } = { status: 0, headers: {} };
   let hung = false;

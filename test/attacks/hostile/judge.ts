@@ -1,5 +1,5 @@
 import type { Mode } from './bed.ts';
-import type { Outcome } from './call.ts';
+import type { CallOutcome } from './call.ts';
 import { marker } from './plaintext.ts';
 import type { World } from './world.ts';
 
@@ -12,7 +12,12 @@ export interface ReadWish {
 }
 
 /** @returns what is wrong with the outcome of a read, or undefined */
-export function judgeRead(world: World, mode: Mode, wish: ReadWish, outcome: Outcome): string | undefined {
+export function judgeRead(
+  world: World,
+  mode: Mode,
+  wish: ReadWish,
+  outcome: CallOutcome,
+): string | undefined {
   const { status, headers, body } = outcome;
   if (outcome.hung) return 'no end of the answer in time';
   if (status === 416) return judgeUnsatisfied(world, mode, wish, outcome);
@@ -27,7 +32,7 @@ function judgeWhole(
   world: World,
   mode: Mode,
   { key }: ReadWish,
-  { body, complete, headers }: Outcome,
+  { body, complete, headers }: CallOutcome,
 ): string | undefined {
   const candidates = world.candidates(key);
   if (headers['content-range'] !== undefined) return 'a Content-Range in a 200';
@@ -49,7 +54,7 @@ function judgePart(
   world: World,
   mode: Mode,
   wish: ReadWish,
-  { body, complete, headers }: Outcome,
+  { body, complete, headers }: CallOutcome,
 ): string | undefined {
   const told = headers['content-range'] ?? '';
   const [, start = NaN, end = NaN, size = NaN] = (/^bytes (\d+)-(\d+)\/(\d+)$/.exec(told) ?? []).map(Number);
@@ -87,7 +92,7 @@ function judgeUnsatisfied(
   world: World,
   mode: Mode,
   { key, range, partNumber }: ReadWish,
-  { headers, body }: Outcome,
+  { headers, body }: CallOutcome,
 ): string | undefined {
   if (body.includes(marker)) return 'plaintext in an answer 416';
   const told = headers['content-range'];
@@ -111,7 +116,7 @@ function judgeBare(
   world: World,
   mode: Mode,
   { key }: ReadWish,
-  { body, complete }: Outcome,
+  { body, complete }: CallOutcome,
 ): string | undefined {
   if (mode.deny) return `an answer without envelope under deny: ${shown(body)}`;
   if (!complete) return undefined;

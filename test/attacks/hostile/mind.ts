@@ -2,7 +2,7 @@ import { Choices } from './choices.ts';
 import { markers } from './plaintext.ts';
 import type { StoreMind } from './store/hostile-store.ts';
 import { type Lie, lies, type Situation } from './store/lies.ts';
-import type { Reply, StoredBucket, StoreRequest } from './store/model.ts';
+import type { StoredBucket, StoreReply, StoreRequest } from './store/model.ts';
 import { type WirePlan, wholeBody } from './store/wire-plan.ts';
 import type { World } from './world.ts';
 
@@ -26,7 +26,7 @@ export interface MindParts {
 const names = Object.keys(lies);
 /** Each of these alone makes an object one of the proxy's. */
 const ofEnvelope = /^x-amz-meta-svc-(encrypted|wrapped-dek|algorithm|key-name|key-version|binding)$/i;
-const hasEnvelope = ({ headers }: Reply) => headers.some(([name]) => ofEnvelope.test(name));
+const hasEnvelope = ({ headers }: StoreReply) => headers.some(([name]) => ofEnvelope.test(name));
 
 /** The store's side of one case: what it lies, what it has seen of plaintext, what it gave out without envelope. */
 export class CaseMind implements StoreMind {
@@ -66,7 +66,7 @@ export class CaseMind implements StoreMind {
       if (head.includes(secret)) this.seen.push(`a digest of plaintext: ${head.split('\r\n', 1)[0]}`);
   }
 
-  answer(request: StoreRequest, honest: () => Reply): WirePlan {
+  answer(request: StoreRequest, honest: () => StoreReply): WirePlan {
     const { world } = this.#parts;
     this.requests.push(`${request.method} ${request.key}`);
     const plan = this.#plan(request, honest);
@@ -87,7 +87,7 @@ export class CaseMind implements StoreMind {
     return plan;
   }
 
-  #plan(request: StoreRequest, honest: () => Reply): WirePlan {
+  #plan(request: StoreRequest, honest: () => StoreReply): WirePlan {
     const at = this.#answers++;
     if (at === this.silentAt) {
       this.told.push(`silent at ${request.method} ${request.key}`);
@@ -104,7 +104,7 @@ export class CaseMind implements StoreMind {
     return honesty.kind === 'stubborn' || (honesty.kind === 'often' && choices.chance(honesty.rate));
   }
 
-  #lie(choices: Choices, request: StoreRequest, honest: () => Reply): WirePlan | undefined {
+  #lie(choices: Choices, request: StoreRequest, honest: () => StoreReply): WirePlan | undefined {
     const { bucket } = this.#parts;
     const { honesty } = this;
     const undo = rememberBucket(bucket);
@@ -127,13 +127,13 @@ export class CaseMind implements StoreMind {
     return { reply };
   }
 
-  #true(request: StoreRequest, honest: () => Reply): Reply {
+  #true(request: StoreRequest, honest: () => StoreReply): StoreReply {
     const reply = honest();
     this.#remember(request, reply);
     return reply;
   }
 
-  #remember(request: StoreRequest, reply: Reply): void {
+  #remember(request: StoreRequest, reply: StoreReply): void {
     if (this.#earlier.length < 40) this.#earlier.push({ request, reply });
   }
 

@@ -11,7 +11,7 @@ export interface Step {
   readonly status: number;
 }
 
-export interface Outcome {
+export interface LineOutcome {
   readonly stdout: string;
   readonly stderr: string;
   readonly status: number | null;
@@ -63,7 +63,7 @@ function linePattern(line: string): string {
 }
 
 /** What a step's outcome has that was not expected; empty when all is as expected. */
-export function disagreement(step: Step, outcome: Outcome): string {
+export function disagreement(step: Step, outcome: LineOutcome): string {
   const wrong = [
     matches(step.stdout, outcome.stdout) ? '' : `standard output:\n${outcome.stdout}`,
     matches(step.stderr, outcome.stderr) ? '' : `standard error:\n${outcome.stderr}`,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Outcome } from './script.ts';
+import type { LineOutcome } from './script.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SHELL = `svc() { "$SVC_NODE" "$SVC_ENTRY" "$@"; }
@@ -14,7 +14,7 @@ svc-wrapper() { "$SVC_NODE" "$SVC_WRAPPER" "$@"; }
 export interface Home {
   readonly dir: string;
   /** Runs a line of bash in which `svc` and `svc-wrapper` are the real command lines. */
-  bash(line: string): Outcome;
+  bash(line: string): LineOutcome;
   remove(): void;
 }
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { complaints, type Outcome, type Row, rounded } from './compare.ts';
+import { type ApplicationOutcome, complaints, type Row, rounded } from './compare.ts';
 
 const test = suite('what an application may cost through the proxy');
 
@@ -9,7 +9,11 @@ const row: Row = {
   versitygw: { result: 'passes', bytes: 1, requests: 2 },
   minio: { result: 'fails' },
 };
-const passes = (bytes: number, requests: number): Outcome => ({ result: 'passes', bytes, requests });
+const passes = (bytes: number, requests: number): ApplicationOutcome => ({
+  result: 'passes',
+  bytes,
+  requests,
+});
 
 test('as recorded, or better', () => {
   assert.equal(complaints(row, 'versitygw', passes(1, 2)), []);

@@ -6,7 +6,7 @@ export interface Ratios {
 }
 
 /** How an application did with one store. */
-export type Outcome =
+export type ApplicationOutcome =
   | ({ readonly result: 'passes' } & Ratios)
   | { readonly result: 'fails' | 'fails at the store too' };
 
@@ -15,8 +15,8 @@ export interface Row {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  readonly versitygw: Outcome;
-  readonly minio: Outcome;
+  readonly versitygw: ApplicationOutcome;
+  readonly minio: ApplicationOutcome;
   /** What makes a ratio large, or a result what it is. */
   readonly note?: string;
   /** By which factor the ratios may be exceeded, where chance decides more than usual. */
@@ -26,7 +26,11 @@ export interface Row {
 const usualSlack = 1.15;
 
 /** What is worse than the row says, or no longer as it says; empty where nothing is. */
-export function complaints(row: Row | undefined, store: 'versitygw' | 'minio', found: Outcome): string[] {
+export function complaints(
+  row: Row | undefined,
+  store: 'versitygw' | 'minio',
+  found: ApplicationOutcome,
+): string[] {
   if (!row) return ['it has no row: run with --write'];
   const recorded = row[store];
   if (recorded.result !== found.result)

@@ -5,13 +5,13 @@ import { temporaryFolder } from '../../support/temporary.ts';
 import type { ObjectStore } from '../../support/types.ts';
 import type { Application } from './application.ts';
 import type { ApplicationBed, Traffic, Way } from './bed.ts';
-import { type Outcome, rounded } from './compare.ts';
+import { type ApplicationOutcome, rounded } from './compare.ts';
 
 /** The proxy tidies up behind some answers. */
 const settleMs = 500;
 
 export interface Tried {
-  readonly outcome: Outcome;
+  readonly outcome: ApplicationOutcome;
   /** What went wrong, or figures. */
   readonly detail: string;
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entriesIn, isShown, type SavedFile, type Typed } from './console.ts';
-import type { Answer, Shell } from './shell.ts';
+import type { LineResult, Shell } from './shell.ts';
 
 export interface Reader {
   readonly shell: Shell;
@@ -57,7 +57,7 @@ async function type(typed: Typed, mayFail: boolean, reader: Reader): Promise<voi
   }
 }
 
-function disagreement(shown: readonly string[], { output, status }: Answer, mayFail: boolean): string {
+function disagreement(shown: readonly string[], { output, status }: LineResult, mayFail: boolean): string {
   if (status !== 0 && !mayFail) return `ended with ${status}:`;
   if (shown.length === 0 || isShown(shown, output)) return '';
   return `should show\n${shown.join('\n')}\nand showed`;

@@ -5,7 +5,7 @@ import { reapProcess } from '../../support/reaper.ts';
 
 const usuallyLongestMs = 100_000;
 
-export interface Answer {
+export interface LineResult {
   /** Both outputs as they came. */
   readonly output: string;
   readonly status: number;
@@ -14,7 +14,7 @@ export interface Answer {
 /** A shell in which one line is typed after the other: variables, folders and background jobs stay. */
 export interface Shell {
   /** @throws Error when the line does not end in time, or ends the shell */
-  type(line: string): Promise<Answer>;
+  type(line: string): Promise<LineResult>;
   /** Ends it with everything that was started in it. */
   end(): Promise<void>;
 }
@@ -87,7 +87,7 @@ class Typist {
     this.#look();
   }
 
-  async type(line: string): Promise<Answer> {
+  async type(line: string): Promise<LineResult> {
     this.#output = '';
     const before = `(exit ${this.#status})`;
     const after = `printf '\\n%s %d\\n' ${this.#mark} $?`;
@@ -97,8 +97,8 @@ class Typist {
     return answer;
   }
 
-  #answer(line: string): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  #answer(line: string): Promise<LineResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<LineResult>();
     const failed = (why: string) => reject(new Error(`$ ${line}\n${why}\n${this.#output}`));
     const timer = setTimeout(() => failed('did not end in time'), this.#longestMs);
     this.#look = () => {

@@ -16,7 +16,7 @@ test.before(async (context) => {
 });
 test.after(stopCluster);
 
-interface Question {
+interface AskedResource {
   readonly group?: string;
   readonly resource: string;
   readonly name?: string;
@@ -27,7 +27,7 @@ interface Question {
 async function allowed(
   { kubernetes }: Cluster,
   account: string,
-  asked: Question,
+  asked: AskedResource,
   verbs: readonly string[] = VERBS,
 ) {
   const found: string[] = [];
@@ -47,7 +47,7 @@ const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'd
 const READ = ['get', 'list', 'watch'];
 
 /** The specification's table. */
-const SPECIFIED: readonly [Question, readonly string[]][] = [
+const SPECIFIED: readonly [AskedResource, readonly string[]][] = [
   [{ resource: 'secrets', namespace: 'svc-system' }, [...READ, 'create', 'update']],
   [{ resource: 'pods' }, READ],
   [{ resource: 'serviceaccounts' }, READ],
@@ -62,7 +62,7 @@ const SPECIFIED: readonly [Question, readonly string[]][] = [
     ['get', 'patch'],
   ],
   ...['serviceconfigs', 'secretmappings', 'protectionreports'].map(
-    (resource): [Question, readonly string[]] => [
+    (resource): [AskedResource, readonly string[]] => [
       { group: 'svc.io', resource },
       [...READ, 'create', 'update', 'patch', 'delete'],
     ],
@@ -80,7 +80,7 @@ test('of Secrets elsewhere it reads those that it knows by name', async (cluster
 });
 
 test('what it has not: other webhooks, nodes, pods to make, commands in pods, roles, tokens', async (cluster) => {
-  const none: readonly Question[] = [
+  const none: readonly AskedResource[] = [
     { group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations', name: 'other' },
     { group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' },
     { resource: 'nodes', namespace: '' },
@@ -95,7 +95,7 @@ test('what it has not: other webhooks, nodes, pods to make, commands in pods, ro
 });
 
 test('what its duties force: leases at home, policies, namespaces, events, its config map', async (cluster) => {
-  const of = (asked: Question) => allowed(cluster, 'svc-operator', asked);
+  const of = (asked: AskedResource) => allowed(cluster, 'svc-operator', asked);
   const lease = { group: 'coordination.k8s.io', resource: 'leases', namespace: 'svc-system' };
   assert.equal(await of(lease), ['get', 'create', 'update']);
   assert.equal(await of({ resource: 'namespaces', namespace: '' }), [...READ, 'patch']);

@@ -8,7 +8,7 @@ export interface Target {
   readonly to: PolicyPod | undefined;
 }
 
-export interface Question {
+export interface PolicyQuestion {
   readonly policies: readonly object[];
   readonly from: readonly PolicyPod[];
   readonly targets: readonly Target[];
@@ -17,7 +17,7 @@ export interface Question {
 }
 
 /** The verdicts of cyclonus: of each source to each target, on each port, by each protocol, the last varying fastest. */
-export async function judge(questions: readonly Question[]): Promise<boolean[][]> {
+export async function judge(questions: readonly PolicyQuestion[]): Promise<boolean[][]> {
   const { bins } = await requireTool('network-policy-judge');
   const input = questions.map((each) => JSON.stringify(asked(each))).join('\n');
   const program = bins['network-policy-judge'] as string;
@@ -27,7 +27,7 @@ export async function judge(questions: readonly Question[]): Promise<boolean[][]
   return lines.map((line) => [...line].map((verdict) => verdict === '1'));
 }
 
-function asked({ policies, from, targets, ports, protocols }: Question) {
+function asked({ policies, from, targets, ports, protocols }: PolicyQuestion) {
   return {
     policies,
     sources: from.map(plain),

@@ -20,7 +20,7 @@ import {
   wrapped,
 } from './clusters.ts';
 import { fakeCluster } from './fake-cluster.ts';
-import { judge, type Question } from './judge.ts';
+import { judge, type PolicyQuestion } from './judge.ts';
 
 const test = suite('policies before an independent judge');
 const protocols = ['TCP', 'UDP'];
@@ -29,7 +29,7 @@ const { signal } = new AbortController();
 interface Case {
   readonly choice: Choice;
   readonly cluster: Cluster;
-  readonly question: Question;
+  readonly question: PolicyQuestion;
 }
 
 /** What is printed, read back. */
@@ -49,7 +49,7 @@ async function caseOf(choice: Choice): Promise<Case> {
 }
 
 /** In the order of the judge's verdicts. Our own evaluator is slower, and is asked about every ninth of them. */
-function* connections({ from, targets, ports, protocols }: Question): Generator<Connection> {
+function* connections({ from, targets, ports, protocols }: PolicyQuestion): Generator<Connection> {
   for (const source of from)
     for (const target of targets)
       for (const port of ports)
@@ -92,7 +92,7 @@ test('concern neither pods that are not protected nor other namespaces', async (
 
 test('of random facts are to the judge what they are to our own evaluator', async () => {
   const generated = fc.sample(shapes, { numRuns: 250, seed: 20 });
-  const questions = generated.map(({ facts, pods }): Question => {
+  const questions = generated.map(({ facts, pods }): PolicyQuestion => {
     const known = pods.map(withOneNameAPort);
     const mentioned =
       JSON.stringify(facts).match(/\d+\.\d+\.\d+\.\d+(?!\/)|(2001:db8|fd00:1)::\d+:\d+/g) ?? [];

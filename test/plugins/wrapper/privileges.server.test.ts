@@ -36,7 +36,7 @@ interface Case {
 }
 
 /** What a run comes to: a refusal, or what the log says of memory and what the application got. */
-type Outcome =
+type RunOutcome =
   | { readonly status: number | null; readonly code: string; readonly says: RegExp }
   | {
       readonly mode: string;
@@ -65,10 +65,10 @@ const cases: readonly Case[] = limits.flatMap((limit) => [
   ...(limit === 64 * kib ? eachPair : every).map((rest) => ({ limit, lock: false, ...rest })),
 ]);
 
-const refused = (code: string, says: RegExp): Outcome => ({ status: 71, code, says });
+const refused = (code: string, says: RegExp): RunOutcome => ({ status: 71, code, says });
 
 /** The table of the documentation. Without memory to lock there is no memfd_secret either. */
-function expected({ limit, lock, memfd, delivery }: Case): Outcome {
+function expected({ limit, lock, memfd, delivery }: Case): RunOutcome {
   if (lock)
     return refused(
       'MEMORY_LOCK_REFUSED',
@@ -87,7 +87,7 @@ function expected({ limit, lock, memfd, delivery }: Case): Outcome {
 async function outcomeOf(
   { limit, exec, lock, memfd, delivery }: Case,
   says: RegExp | undefined,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const env = {
     SVC_REQUIRE_MLOCK: `${lock}`,
     SVC_REQUIRE_MEMFD_SECRET: `${memfd}`,
@@ -105,13 +105,13 @@ async function outcomeOf(
     const { memory, locked } = fetched;
     const has = { env: got['KEY'] === 'one', fd: descriptor['KEY'] === 'one' };
     assert.is(got['SVC_SECRET_FD'] !== null, has.fd);
-    return { mode: locking['mode'], memory, locked, told, ...has } as Outcome;
+    return { mode: locking['mode'], memory, locked, told, ...has } as RunOutcome;
   } finally {
     await run.stop();
   }
 }
 
-async function refusal(run: WrapperRun, says: RegExp): Promise<Outcome> {
+async function refusal(run: WrapperRun, says: RegExp): Promise<RunOutcome> {
   await waitFor('the refusal', () => run.ended, { timeoutMs: 20_000, details: run.output });
   const { code: status } = await run.exited;
   assert.not.match(run.output(), /^APP/m);

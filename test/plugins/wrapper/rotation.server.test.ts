@@ -17,7 +17,7 @@ rotation.after.each(() => bed?.endRuns());
 rotation.after(() => bed?.stop());
 
 const builtSdk = new URL('../../../dist/sdk/index.js', import.meta.url).href;
-const beat = { RENEWAL_INTERVAL: '1s' };
+const everySecond = { RENEWAL_INTERVAL: '1s' };
 let number = 0;
 
 /** A path of its own for each test. */
@@ -32,7 +32,10 @@ async function secret(
 
 rotation('restart ends the application and starts it with the new secrets', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'restart', SHOWN: 'KEY' } });
+  const run = await bed.run({
+    paths: [path],
+    env: { ...everySecond, SVC_ROTATION: 'restart', SHOWN: 'KEY' },
+  });
   const before = await shown(run);
   await change({ KEY: 'two', MORE: 'x' });
   const after = await shown(run, 2);
@@ -46,7 +49,7 @@ rotation('restart ends the application and starts it with the new secrets', asyn
 rotation('restart kills what ignores SIGTERM when the grace is over', async () => {
   const { path, change } = await secret({ KEY: 'one' });
   const command = ['/bin/sh', '-c', 'trap "" TERM; echo "RUN $KEY"; while :; do sleep 1; done'];
-  const env = { ...beat, SVC_ROTATION: 'restart', SVC_STOP_GRACE: '500ms' };
+  const env = { ...everySecond, SVC_ROTATION: 'restart', SVC_STOP_GRACE: '500ms' };
   const run = await bed.run({ paths: [path], command, env });
   await run.says(/RUN one/);
   await change({ KEY: 'two' });
@@ -61,7 +64,7 @@ rotation('/readyz is 503 between stop and relaunch, /healthz stays 200', async (
     '-c',
     'trap "sleep 2; exit" TERM; echo "RUN $KEY"; while :; do sleep 0.1; done',
   ];
-  const run = await bed.run({ paths: [path], command, env: { ...beat, SVC_ROTATION: 'restart' } });
+  const run = await bed.run({ paths: [path], command, env: { ...everySecond, SVC_ROTATION: 'restart' } });
   await run.says(/RUN one/);
   const health = await run.health();
   assert.is((await http(`${health}/readyz`)).status, 200);
@@ -79,7 +82,7 @@ rotation('SIGTERM during a restart ends the wrapper, and nothing is started any 
     '-c',
     'trap "echo STOPPING; sleep 2; exit 3" TERM; echo "RUN $KEY"; while :; do sleep 0.1; done',
   ];
-  const run = await bed.run({ paths: [path], command, env: { ...beat, SVC_ROTATION: 'restart' } });
+  const run = await bed.run({ paths: [path], command, env: { ...everySecond, SVC_ROTATION: 'restart' } });
   await run.says(/RUN one/);
   await change({ KEY: 'two' });
   await run.says(/STOPPING/);
@@ -90,7 +93,7 @@ rotation('SIGTERM during a restart ends the wrapper, and nothing is started any 
 
 rotation('sighup renews the descriptor in place and then sends the signal', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'sighup', SHOWN: 'KEY' } });
+  const run = await bed.run({ paths: [path], env: { ...everySecond, SVC_ROTATION: 'sighup', SHOWN: 'KEY' } });
   const before = await shown(run);
   for (const [count, value] of ['two', 'three', 'four', 'five'].entries()) {
     await change({ KEY: value });
@@ -102,7 +105,7 @@ rotation('sighup renews the descriptor in place and then sends the signal', asyn
 
 rotation('sighup refuses what does not fit, says so once, and goes on with the next change', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'sighup' } });
+  const run = await bed.run({ paths: [path], env: { ...everySecond, SVC_ROTATION: 'sighup' } });
   await shown(run);
   await change({ KEY: 'x'.repeat(100_000) });
   await run.event('secrets.rotation.refused');
@@ -130,7 +133,7 @@ rotation('sighup has room for small secrets to grow by 64 KiB, and for large one
   const command = [process.execPath, '--input-type=module', '-e', program];
   const grow = async (from: number, to: number) => {
     const { path, change } = await secret({ KEY: 'x'.repeat(from) });
-    const env = { ...beat, SVC_ROTATION: 'sighup', SVC_DELIVERY: 'fd' };
+    const env = { ...everySecond, SVC_ROTATION: 'sighup', SVC_DELIVERY: 'fd' };
     const run = await bed.run({ paths: [path], command, env });
     await run.says(new RegExp(`^LENGTH ${from}$`, 'm'));
     await change({ KEY: 'x'.repeat(to) });
@@ -141,7 +144,7 @@ rotation('sighup has room for small secrets to grow by 64 KiB, and for large one
 
 rotation('secrets that went back to those in use are no refusal any more', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'sighup' } });
+  const run = await bed.run({ paths: [path], env: { ...everySecond, SVC_ROTATION: 'sighup' } });
   await shown(run);
   await change({ KEY: 'x'.repeat(100_000) });
   await run.event('secrets.rotation.refused');
@@ -152,7 +155,10 @@ rotation('secrets that went back to those in use are no refusal any more', async
 
 rotation('restart takes a larger descriptor where the secrets have grown', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'restart', SVC_DELIVERY: 'fd' } });
+  const run = await bed.run({
+    paths: [path],
+    env: { ...everySecond, SVC_ROTATION: 'restart', SVC_DELIVERY: 'fd' },
+  });
   await shown(run);
   await change({ KEY: 'x'.repeat(100_000) });
   assert.is((await shown(run, 2)).descriptor['KEY']?.length, 100_000);
@@ -160,7 +166,7 @@ rotation('restart takes a larger descriptor where the secrets have grown', async
 
 rotation('none looks at nothing after the start', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'none' } });
+  const run = await bed.run({ paths: [path], env: { ...everySecond, SVC_ROTATION: 'none' } });
   await shown(run);
   await change({ KEY: 'two' });
   const health = await run.health();
@@ -175,7 +181,7 @@ rotation('none looks at nothing after the start', async () => {
 
 rotation('a new version with the same values restarts nothing', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'restart' } });
+  const run = await bed.run({ paths: [path], env: { ...everySecond, SVC_ROTATION: 'restart' } });
   await shown(run);
   await change({ KEY: 'one' });
   const health = await run.health();
@@ -188,7 +194,7 @@ rotation('a change that cannot be delivered changes nothing and is told', async 
   const { path, change } = await secret({ KEY: 'one' });
   const run = await bed.run({
     paths: [path],
-    env: { ...beat, SVC_ROTATION: 'restart', SVC_ENV_MAP: 'KEY=K' },
+    env: { ...everySecond, SVC_ROTATION: 'restart', SVC_ENV_MAP: 'KEY=K' },
   });
   await shown(run);
   await change({ OTHER: 'two' });
@@ -206,7 +212,7 @@ rotation('a change that cannot be delivered changes nothing and is told', async 
 
 rotation('secrets that have grown too large for an environment leave the application alone', async () => {
   const { path, change } = await secret({ KEY: 'one' });
-  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'restart' } });
+  const run = await bed.run({ paths: [path], env: { ...everySecond, SVC_ROTATION: 'restart' } });
   const before = await shown(run);
   await change({ KEY: 'x'.repeat(200_000) });
   const failed = await run.event('secrets.keep.failed');
@@ -218,7 +224,7 @@ rotation('secrets that have grown too large for an environment leave the applica
 
 rotation('looks at version 1 of KV by content', async () => {
   await bed.kv.putV1('rotating', { KEY: 'one' });
-  const run = await bed.run({ paths: ['kv1/rotating'], env: { ...beat, SVC_ROTATION: 'sighup' } });
+  const run = await bed.run({ paths: ['kv1/rotating'], env: { ...everySecond, SVC_ROTATION: 'sighup' } });
   assert.equal((await shown(run)).descriptor, { KEY: 'one' });
   await bed.kv.putV1('rotating', { KEY: 'two' });
   assert.equal((await shown(run, 2)).descriptor, { KEY: 'two' });

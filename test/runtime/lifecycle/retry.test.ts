@@ -24,7 +24,7 @@ retries('gives up after the last attempt with its error', async () => {
   );
 });
 
-retries('does not repeat what cannot be mended', async () => {
+retries('does not repeat what cannot be fixed', async () => {
   const isRetryable = (error: unknown) => (error as Error).message !== 'no 2';
   assert.is(await reasonOf(retry(async (count) => fail(`no ${count}`), { ...quick, isRetryable })), 'no 2');
 });

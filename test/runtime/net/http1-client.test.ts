@@ -60,7 +60,7 @@ async function stand(
   };
 }
 
-interface Outcome {
+interface RequestOutcome {
   readonly head: ResponseHead | undefined;
   readonly body: string;
   readonly error: (Error & { code?: string }) | undefined;
@@ -68,7 +68,10 @@ interface Outcome {
 }
 
 /** Sends one request and gathers what comes of it. */
-function ask(client: Http1Client, onConnection?: (connection: Http1Connection) => void): Promise<Outcome> {
+function ask(
+  client: Http1Client,
+  onConnection?: (connection: Http1Connection) => void,
+): Promise<RequestOutcome> {
   return new Promise((resolve) => {
     let head: ResponseHead | undefined;
     const pieces: Buffer[] = [];

@@ -22,7 +22,7 @@ export const ssoToken = 'planted-sso-token';
 const metadataToken = 'planted-metadata-token';
 
 type Header = (name: string) => string | undefined;
-type Reply = readonly [status: number, body: string];
+type EndpointReply = readonly [status: number, body: string];
 
 /** Each gives out `credentials` to those who show what it asks for, and an hour of life. */
 export async function startCloudEndpoints(credentials: CloudCredentials): Promise<CloudEndpoints> {
@@ -64,7 +64,7 @@ function replies({ accessKeyId, secretAccessKey, sessionToken }: CloudCredential
     `<AccessKeyId>${accessKeyId}</AccessKeyId><SecretAccessKey>${secretAccessKey}</SecretAccessKey>` +
     `<SessionToken>${sessionToken}</SessionToken><Expiration>${expiration()}</Expiration>` +
     `</Credentials></${action}Result></${action}Response>`;
-  return (what: string, header: Header, form: URLSearchParams): Reply => {
+  return (what: string, header: Header, form: URLSearchParams): EndpointReply => {
     const action = form.get('Action');
     if (action === 'AssumeRoleWithWebIdentity')
       return form.get('WebIdentityToken') === identityToken ? [200, asXml(action)] : [403, ''];

@@ -3,7 +3,7 @@ import { listen } from '../../support/loopback.ts';
 import { type Content, type Image, makeImage } from '../../support/registry-images.ts';
 import type { Stoppable } from '../../support/types.ts';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Responder = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A registry that does as it is told, right or wrong. */
 export interface FakeRegistry extends Stoppable {
@@ -15,23 +15,23 @@ export interface FakeRegistry extends Stoppable {
   /** `team/app:v1` is this image. */
   readonly image: Image;
   /** Paths that match get this answer; what was said last counts. */
-  on(path: RegExp, answer: Answer): void;
+  on(path: RegExp, answer: Responder): void;
 }
 
 export const send =
-  ({ bytes, mediaType }: Content, headers: Record<string, string> = {}): Answer =>
+  ({ bytes, mediaType }: Content, headers: Record<string, string> = {}): Responder =>
   (_request, response) =>
     void response.writeHead(200, { 'content-type': mediaType, ...headers }).end(bytes);
 
 export const answer =
-  (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
+  (status: number, headers: Record<string, string> = {}, body = ''): Responder =>
   (_request, response) =>
     void response.writeHead(status, headers).end(body);
 
 /** Serves one right image until it is told otherwise. */
 export async function startFakeRegistry(): Promise<FakeRegistry> {
   const requests: IncomingMessage[] = [];
-  const answers: { path: RegExp; answer: Answer }[] = [];
+  const answers: { path: RegExp; answer: Responder }[] = [];
   const image = makeImage({ entrypoint: ['/right'] });
   const server = createServer((request, response) => {
     requests.push(request);

@@ -7,7 +7,7 @@ import {
 } from '../../../src/runtime/vault/client.ts';
 import type { VaultAuth, VaultConfig } from '../../../src/runtime/vault/settings.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
-import { type Answer, type FakeKeyServer, fakeKeyServer, type Handler } from './fake-key-server.ts';
+import { type FakeKeyServer, fakeKeyServer, type Handler, type KeyServerReply } from './fake-key-server.ts';
 import { type Recorder, recorder } from './recorder.ts';
 
 export interface ClientContext {
@@ -20,16 +20,16 @@ export interface ClientContext {
   connect: (auth: VaultAuth, limits?: Partial<RequestLimits>, url?: URL) => ExchangingVaultClient;
 }
 
-export const deadToken: Answer = { status: 403, json: { errors: ['permission denied'] } };
-export const missingPolicy: Answer = {
+export const deadToken: KeyServerReply = { status: 403, json: { errors: ['permission denied'] } };
+export const missingPolicy: KeyServerReply = {
   status: 403,
   json: { errors: ['1 error occurred:\n\t* permission denied\n\n'] },
 };
-export const sealed: Answer = { status: 503, json: { errors: ['Vault is sealed'] } };
-export const fine: Answer = { status: 200, json: { data: { fine: true } } };
+export const sealed: KeyServerReply = { status: 503, json: { errors: ['Vault is sealed'] } };
+export const fine: KeyServerReply = { status: 200, json: { data: { fine: true } } };
 
 /** A login's answer. */
-export const granted = (token: string, lease = 3600, renewable = false): Answer => ({
+export const granted = (token: string, lease = 3600, renewable = false): KeyServerReply => ({
   status: 200,
   json: { auth: { client_token: token, lease_duration: lease, renewable } },
 });

@@ -11,7 +11,7 @@ import {
   sealed,
   serviceAccount,
 } from './client-fixture.ts';
-import type { Answer, Handler } from './fake-key-server.ts';
+import type { Handler, KeyServerReply } from './fake-key-server.ts';
 import { rejection, vaultFailure } from './rejection.ts';
 
 const test = suite<ClientContext>('key server client');
@@ -29,7 +29,7 @@ async function started(context: ClientContext, handler: Handler, limits = {}) {
 }
 
 /** Gives the answers one after the other, the last one from then on. */
-function inTurn(...answers: Answer[]): Handler {
+function inTurn(...answers: KeyServerReply[]): Handler {
   return () => (answers.length > 1 ? answers.shift() : answers[0]);
 }
 

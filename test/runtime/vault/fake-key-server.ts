@@ -13,7 +13,7 @@ export interface SeenRequest {
   readonly socket: Socket;
 }
 
-export interface Answer {
+export interface KeyServerReply {
   readonly status: number;
   readonly json?: unknown;
 }
@@ -22,7 +22,7 @@ export interface Answer {
 export type Handler = (
   request: SeenRequest,
   response: ServerResponse,
-) => Answer | undefined | Promise<Answer | undefined>;
+) => KeyServerReply | undefined | Promise<KeyServerReply | undefined>;
 
 export interface FakeKeyServer {
   readonly url: URL;

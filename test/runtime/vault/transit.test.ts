@@ -17,7 +17,7 @@ interface Item {
 type Body = Item & { readonly batch_input?: Item[] };
 /** The request with its body parsed, which is bytes on its way. */
 type Parsed = KeyRequest & { readonly body: Body };
-type Exchange = (request: Parsed) => VaultResponse;
+type TransitServer = (request: Parsed) => VaultResponse;
 
 /** Something like transit: the ciphertext is the plaintext with its associated data. */
 function echo({ path, body }: Parsed): VaultResponse {
@@ -47,7 +47,7 @@ function opened({ ciphertext = '', associated_data = '' }: Item): Record<string,
     : { plaintext: '', error: 'cipher: message authentication failed' };
 }
 
-function transitOver(exchange: Exchange = echo) {
+function transitOver(exchange: TransitServer = echo) {
   const requests: Parsed[] = [];
   const bodies: Uint8Array[] = [];
   const client = {
@@ -287,7 +287,7 @@ test('an answer that is none of transit is rejected', async () => {
 
 /** Repeats the references, and then does `meddle` to the results. */
 const meddling =
-  (meddle: (results: object[]) => object[]): Exchange =>
+  (meddle: (results: object[]) => object[]): TransitServer =>
   (request) => {
     const { status, body } = echo(request) as { status: number; body: { data: { batch_results: object[] } } };
     const references = request.body.batch_input?.map(({ reference }) => ({ reference })) ?? [];

@@ -119,7 +119,7 @@ export const copiedReadable: Vectors = {
 };
 
 type Change = (upload: Upload) => Partial<Upload>;
-type Refusal = readonly [about: string, reason: string, Change];
+type RefusedVector = readonly [about: string, reason: string, Change];
 
 const changed =
   (index: number, change: (part: SegmentedPart) => Partial<SegmentedPart>): Change =>
@@ -137,7 +137,7 @@ const copiedAs = (change: object) =>
 const other = () => uploadOf({ from: large(), first: 1, end: 3 }, { from: large(), end: 2 });
 
 /** By a writer who has the upload's key: the seal of the list is right. */
-const resealed: Readonly<Record<string, Refusal>> = {
+const resealed: Readonly<Record<string, RefusedVector>> = {
   'wrong-first': ['Said to begin with another segment.', 'authentication-failed', copiedAs({ first: 0 })],
   'wrong-end': ['Said to end with the last segment.', 'authentication-failed', copiedAs({ ends: true })],
   'wrong-part': ['Said to be of another part.', 'authentication-failed', copiedAs({ part: 2 })],
@@ -180,7 +180,7 @@ const resealed: Readonly<Record<string, Refusal>> = {
 };
 
 /** By the store. */
-const bodies: Readonly<Record<string, Refusal>> = {
+const bodies: Readonly<Record<string, RefusedVector>> = {
   'part-of-other-object': [
     'The same segments of another object.',
     'authentication-failed',
@@ -209,7 +209,7 @@ const withForgedList = (change: Change): StoredObject => {
   return segmentedListed(place, { ...list, parts }, upload.bodies).inline;
 };
 
-const lists: Readonly<Record<string, Refusal>> = {
+const lists: Readonly<Record<string, RefusedVector>> = {
   'first-changed': ['The store changes the first segment.', 'manifest-forged', copiedAs({ first: 0 })],
   'salt-of-other-part': [
     'The store takes the salt of another copied part.',

@@ -86,9 +86,13 @@ const withPart = (
   parts: list.parts.map((part, position) => (position === index ? { ...part, ...change } : part)),
 });
 
-type Refusal = readonly [about: string, reason: string, manifest: (it: Written) => StoredObject | undefined];
+type RefusedVector = readonly [
+  about: string,
+  reason: string,
+  manifest: (it: Written) => StoredObject | undefined,
+];
 
-const manifests: Readonly<Record<string, Refusal>> = {
+const manifests: Readonly<Record<string, RefusedVector>> = {
   missing: ['The manifest is not there.', 'manifest-missing', () => undefined],
   cut: ['The manifest ends early.', 'malformed-metadata', inManifest((it) => it.slice(0, -1))],
   'of-format-1': [
@@ -201,7 +205,7 @@ function listWith(change: (list: SegmentedPartList) => SegmentedPartList) {
   };
 }
 
-function refusedManifest([about, reason, manifestOf]: Refusal): Vector {
+function refusedManifest([about, reason, manifestOf]: RefusedVector): Vector {
   const it = written();
   const manifest = manifestOf(it);
   return refused(about, reason, it.pointer, ...(manifest === undefined ? [] : [manifest]));

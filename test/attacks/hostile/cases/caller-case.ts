@@ -6,7 +6,7 @@ import type { CaseMind } from '../mind.ts';
 import { marker, plaintextOf } from '../plaintext.ts';
 import { rawSend } from '../raw-send.ts';
 import { type Base, baseRequest, bytesOf } from './caller-request.ts';
-import { type Meaning, type Surroundings, smuggledKey } from './mutation.ts';
+import { type Meaning, type MutationTargets, smuggledKey } from './mutation.ts';
 import { mutations } from './mutations.ts';
 
 export interface CallerCaseParts {
@@ -102,7 +102,7 @@ class Attacker implements CallerCase {
   async attack(): Promise<void> {
     const { choices, mode, bucket, otherBucket } = this.#parts;
     const { host } = new URL(mode.proxy.url);
-    const around: Surroundings = { bucket, otherBucket, otherKey, hiddenKey, host };
+    const around: MutationTargets = { bucket, otherBucket, otherKey, hiddenKey, host };
     const writable = `mine/new ${++this.#attacks}`;
     const earlier = choices.chance(0.5) ? this.#body() : undefined;
     const base = baseRequest(mode, choices, bucket, { readable, writable }, this.#body());

@@ -1,11 +1,11 @@
 import type { Choices } from '../choices.ts';
 import { bytesOf } from './caller-request.ts';
-import { has, insert, type Mutation, type Surroundings, setHeader, smuggledKey } from './mutation.ts';
+import { has, insert, type Mutation, type MutationTargets, setHeader, smuggledKey } from './mutation.ts';
 
 const callerKey = 'AKHOSTILECALLER';
 
 /** A request of its own behind the first, as a server before the proxy could miss it. */
-const smuggled = ({ otherBucket, hiddenKey, host, bucket }: Surroundings, choices: Choices) =>
+const smuggled = ({ otherBucket, hiddenKey, host, bucket }: MutationTargets, choices: Choices) =>
   Buffer.from(
     choices.pick([
       `GET /${otherBucket}/${hiddenKey} HTTP/1.1\r\nhost: ${host}\r\n\r\n`,

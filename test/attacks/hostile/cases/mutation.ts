@@ -2,7 +2,7 @@ import type { Choices } from '../choices.ts';
 import type { RawRequest } from './caller-request.ts';
 
 /** Where a mutation may point at: what belongs to the case and is not the base's own. */
-export interface Surroundings {
+export interface MutationTargets {
   readonly bucket: string;
   readonly otherBucket: string;
   /** A key with an object that the base request does not name. */
@@ -22,7 +22,11 @@ export const smuggledKey = 'smuggled';
 export type Meaning = 'the base' | 'anything of the case';
 
 /** Changes the request in place. @returns undefined where it does not apply */
-export type Mutation = (request: RawRequest, choices: Choices, around: Surroundings) => Meaning | undefined;
+export type Mutation = (
+  request: RawRequest,
+  choices: Choices,
+  around: MutationTargets,
+) => Meaning | undefined;
 
 export const pathOf = ({ target }: RawRequest) =>
   target.includes('?') ? target.slice(0, target.indexOf('?')) : target;

@@ -1,5 +1,5 @@
 import type { RunningMode } from '../bed.ts';
-import { type Call, call, type Outcome } from '../call.ts';
+import { type Call, type CallOutcome, call } from '../call.ts';
 import type { Choices } from '../choices.ts';
 import { judgeRead, shown } from '../judge.ts';
 import type { CaseMind, Honesty } from '../mind.ts';
@@ -67,7 +67,7 @@ export class StoreCase {
     ]);
   }
 
-  async send(mode: RunningMode, wish: Omit<Call, 'bucket'>): Promise<Outcome> {
+  async send(mode: RunningMode, wish: Omit<Call, 'bucket'>): Promise<CallOutcome> {
     this.requests++;
     const outcome = await this.#calls(mode, wish);
     this.steps.push(
@@ -79,7 +79,7 @@ export class StoreCase {
   }
 
   /** An honest store answers where a connection that a lie has spoilt does not: clients try again, and so does this. */
-  async #calls(mode: RunningMode, wish: Omit<Call, 'bucket'>): Promise<Outcome> {
+  async #calls(mode: RunningMode, wish: Omit<Call, 'bucket'>): Promise<CallOutcome> {
     const whole = { bucket: this.parts.bucket, ...wish, ...(this.impatient && { patience: 250 }) };
     let outcome = await call(mode, whole);
     for (
@@ -98,7 +98,7 @@ export class StoreCase {
     if (what !== undefined) this.wrong.push(what);
   }
 
-  judge(mode: RunningMode, wish: Parameters<typeof judgeRead>[2], outcome: Outcome): void {
+  judge(mode: RunningMode, wish: Parameters<typeof judgeRead>[2], outcome: CallOutcome): void {
     if (!(outcome.hung && this.impatient)) this.fail(judgeRead(this.world, mode, wish, outcome));
   }
 

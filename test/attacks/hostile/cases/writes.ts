@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { chunked, chunkedHeaders } from '../../../bad-input/support/chunks.ts';
 import type { RunningMode } from '../bed.ts';
-import { encodedPath, type Outcome } from '../call.ts';
+import { type CallOutcome, encodedPath } from '../call.ts';
 import { asked } from '../judge.ts';
 import type { AttemptedUpload } from '../world.ts';
 import type { StoreCase } from './store-case.ts';
@@ -10,7 +10,7 @@ import type { StoreCase } from './store-case.ts';
 type Step = (one: StoreCase) => Promise<void>;
 
 const aKey = (one: StoreCase) => one.choices.pick(one.keys);
-const succeeded = ({ status, complete }: Outcome) => status >= 200 && status < 300 && complete;
+const succeeded = ({ status, complete }: CallOutcome) => status >= 200 && status < 300 && complete;
 const honest = (one: StoreCase) => one.parts.mind.honesty.kind === 'honest' && !one.impatient;
 
 function crcOf(body: Buffer): string {

@@ -1,11 +1,13 @@
 import type { Choices } from '../choices.ts';
 import type { Lie, Situation } from './lies.ts';
-import type { Reply } from './model.ts';
+import type { StoreReply } from './model.ts';
 import type { WirePlan } from './wire-plan.ts';
 
 type Edit = (text: string, choices: Choices, situation: Situation) => string | undefined;
 
-const edited = (reply: Reply, text: string): WirePlan => ({ reply: { ...reply, body: Buffer.from(text) } });
+const edited = (reply: StoreReply, text: string): WirePlan => ({
+  reply: { ...reply, body: Buffer.from(text) },
+});
 
 const aboutXml =
   (edit: Edit): Lie =>

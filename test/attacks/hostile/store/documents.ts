@@ -1,7 +1,7 @@
-import type { Reply, StoredBucket } from './model.ts';
+import type { StoredBucket, StoreReply } from './model.ts';
 
 /** XML that lists and ends things, as an honest store writes it. */
-const document = (text: string): Reply => ({
+const document = (text: string): StoreReply => ({
   status: 200,
   headers: [['content-type', 'application/xml']],
   body: Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${text}`),
@@ -14,7 +14,7 @@ export const completed = (bucket: string, key: string, etag: string): string =>
   `<CompleteMultipartUploadResult><Bucket>${bucket}</Bucket><Key>${escaped(key)}</Key><ETag>${etag}</ETag></CompleteMultipartUploadResult>`;
 
 /** ListObjects of both versions, and ListObjectVersions. */
-export function listed(bucket: StoredBucket, query: ReadonlyMap<string, string>): Reply {
+export function listed(bucket: StoredBucket, query: ReadonlyMap<string, string>): StoreReply {
   const prefix = query.get('prefix') ?? '';
   const after = query.get('start-after') ?? query.get('marker') ?? query.get('key-marker') ?? '';
   const root = query.has('versions') ? 'ListVersionsResult' : 'ListBucketResult';
@@ -33,7 +33,7 @@ export function listed(bucket: StoredBucket, query: ReadonlyMap<string, string>)
   );
 }
 
-export function uploadsListed(bucket: StoredBucket, _query: ReadonlyMap<string, string>): Reply {
+export function uploadsListed(bucket: StoredBucket, _query: ReadonlyMap<string, string>): StoreReply {
   const uploads = [...bucket.uploads].map(
     ([id, { key }]) => `<Upload><Key>${escaped(key)}</Key><UploadId>${id}</UploadId></Upload>`,
   );
@@ -43,7 +43,7 @@ export function uploadsListed(bucket: StoredBucket, _query: ReadonlyMap<string, 
 }
 
 /** DeleteObjects. */
-export function removed(bucket: StoredBucket, body: string): Reply {
+export function removed(bucket: StoredBucket, body: string): StoreReply {
   const keys = [...body.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key);
   for (const key of keys) bucket.objects.delete(key);
   const quiet = /<Quiet>true<\/Quiet>/.test(body);

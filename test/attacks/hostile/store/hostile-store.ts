@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { crc32 } from 'node:zlib';
 import type { Stoppable } from '../../../support/types.ts';
 import { MemoryS3, refusal } from './memory-s3.ts';
-import type { Reply, StoreRequest } from './model.ts';
+import type { StoreReply, StoreRequest } from './model.ts';
 import { type WirePlan, wireBytes } from './wire-plan.ts';
 
 /** Who answers for one bucket. */
@@ -11,7 +11,7 @@ export interface StoreMind {
   /** Everything that came, before it is understood. */
   received(head: string, body: Buffer): void;
   /** `honest` does what was asked and says so. */
-  answer(request: StoreRequest, honest: () => Reply): WirePlan;
+  answer(request: StoreRequest, honest: () => StoreReply): WirePlan;
 }
 
 export interface HostileStore extends Stoppable {

@@ -3,9 +3,9 @@ import { documentLies } from './document-lies.ts';
 import { describe } from './memory-s3.ts';
 import {
   header,
-  type Reply,
   type StoredBucket,
   type StoredVersion,
+  type StoreReply,
   type StoreRequest,
   withHeader,
 } from './model.ts';
@@ -15,18 +15,18 @@ import type { WirePlan } from './wire-plan.ts';
 export interface Situation {
   readonly request: StoreRequest;
   /** What is true. */
-  readonly reply: Reply;
+  readonly reply: StoreReply;
   readonly bucket: StoredBucket;
   /** Earlier true answers of the case, to be given again where they do not belong. */
-  readonly earlier: readonly { readonly request: StoreRequest; readonly reply: Reply }[];
+  readonly earlier: readonly { readonly request: StoreRequest; readonly reply: StoreReply }[];
 }
 
 /** @returns undefined where it cannot be told of this */
 export type Lie = (choices: Choices, situation: Situation) => WirePlan | undefined;
 
-const successful = ({ status }: Reply) => status >= 200 && status < 300;
+const successful = ({ status }: StoreReply) => status >= 200 && status < 300;
 const reads = ({ method, key }: StoreRequest) => key !== '' && (method === 'GET' || method === 'HEAD');
-const withBody = (reply: Reply, body: Buffer): WirePlan => ({ reply: { ...reply, body } });
+const withBody = (reply: StoreReply, body: Buffer): WirePlan => ({ reply: { ...reply, body } });
 
 /** A lie about the bytes of a read, told in one voice with the length. */
 const aboutBody =
@@ -39,7 +39,7 @@ const aboutBody =
   };
 
 const aboutHeaders =
-  (edit: (reply: Reply, choices: Choices, situation: Situation) => Reply | undefined): Lie =>
+  (edit: (reply: StoreReply, choices: Choices, situation: Situation) => StoreReply | undefined): Lie =>
   (choices, situation) => {
     const { request, reply } = situation;
     if (!reads(request) || !successful(reply)) return undefined;
@@ -68,12 +68,12 @@ function anotherVersion(choices: Choices, { request, bucket }: Situation): Store
   return others.length === 0 ? undefined : choices.pick(others);
 }
 
-const slice = (reply: Reply, body: Buffer): Buffer => {
+const slice = (reply: StoreReply, body: Buffer): Buffer => {
   const [, start = '', end = ''] = /^bytes (\d+)-(\d+)/.exec(header(reply, 'content-range') ?? '') ?? [];
   return start === '' ? body : body.subarray(Number(start), Number(end) + 1);
 };
 
-const withStored = (reply: Reply, version: StoredVersion): Reply => ({
+const withStored = (reply: StoreReply, version: StoredVersion): StoreReply => ({
   ...reply,
   headers: [
     ...Object.entries(describe(version)),

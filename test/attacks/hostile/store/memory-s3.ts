@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { completed, listed, removed, uploadsListed } from './documents.ts';
-import { type Reply, StoredBucket, type StoredVersion, type StoreRequest } from './model.ts';
+import { StoredBucket, type StoredVersion, type StoreReply, type StoreRequest } from './model.ts';
 
-type Answer = (bucket: StoredBucket, request: StoreRequest) => Reply;
+type StoreOperation = (bucket: StoredBucket, request: StoreRequest) => StoreReply;
 
 /** Answers as an honest store does, as far as the proxy needs it; state is per bucket, and a bucket comes with its first request. */
 export class MemoryS3 {
@@ -21,12 +21,12 @@ export class MemoryS3 {
     this.#buckets.delete(name);
   }
 
-  answer(request: StoreRequest): Reply {
+  answer(request: StoreRequest): StoreReply {
     return operationOf(request)(this.bucket(request.bucket), request);
   }
 }
 
-function operationOf({ method, key, query, headers }: StoreRequest): Answer {
+function operationOf({ method, key, query, headers }: StoreRequest): StoreOperation {
   if (key === '') return bucketOperation(method, query);
   if (method === 'PUT' && query.has('partNumber')) return putPart;
   if (method === 'PUT' && headers['x-amz-copy-source'] !== undefined) return copy;
@@ -40,7 +40,7 @@ function operationOf({ method, key, query, headers }: StoreRequest): Answer {
   return get;
 }
 
-function bucketOperation(method: string, query: ReadonlyMap<string, string>): Answer {
+function bucketOperation(method: string, query: ReadonlyMap<string, string>): StoreOperation {
   if (method === 'POST') return (bucket, { body }) => removed(bucket, body.toString());
   if (method !== 'GET') return () => reply(200);
   if (query.has('versioning')) return () => xml('<VersioningConfiguration></VersioningConfiguration>');
@@ -53,20 +53,20 @@ export const reply = (
   status: number,
   headers: Record<string, string> = {},
   body: Buffer = Buffer.alloc(0),
-): Reply => ({
+): StoreReply => ({
   status,
   headers: Object.entries(headers),
   body,
 });
 
-export const xml = (text: string, status = 200): Reply =>
+export const xml = (text: string, status = 200): StoreReply =>
   reply(
     status,
     { 'content-type': 'application/xml' },
     Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${text}`),
   );
 
-export const refusal = (status: number, code: string): Reply =>
+export const refusal = (status: number, code: string): StoreReply =>
   xml(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`, status);
 
 const md5 = (body: Uint8Array) => createHash('md5').update(body).digest('hex');
@@ -76,13 +76,13 @@ const kept =
 const keptOf = (headers: StoreRequest['headers']) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => kept.test(name)));
 
-const put: Answer = (bucket, { key, headers, body }) => {
+const put: StoreOperation = (bucket, { key, headers, body }) => {
   const etag = `"${md5(body)}"`;
   bucket.put(key, { body, headers: keptOf(headers), etag, modified: new Date() });
   return reply(200, { etag });
 };
 
-const copy: Answer = (bucket, { key, headers }) => {
+const copy: StoreOperation = (bucket, { key, headers }) => {
   const [, source = ''] = /^\/?[^/]+\/([^?]*)/.exec(headers['x-amz-copy-source'] ?? '') ?? [];
   const from = bucket.objects.get(decodeURIComponent(source));
   if (from === undefined) return refusal(404, 'NoSuchKey');
@@ -103,7 +103,7 @@ export function describe({ headers, etag, modified }: StoredVersion): Record<str
   return { ...headers, etag, 'last-modified': modified.toUTCString(), 'accept-ranges': 'bytes' };
 }
 
-const get: Answer = (bucket, { key, headers }) => {
+const get: StoreOperation = (bucket, { key, headers }) => {
   const version = bucket.objects.get(key);
   if (version === undefined) return refusal(404, 'NoSuchKey');
   if (!holds(headers['if-match'], version)) return refusal(412, 'PreconditionFailed');
@@ -123,12 +123,12 @@ const get: Answer = (bucket, { key, headers }) => {
   );
 };
 
-const remove: Answer = (bucket, { key }) => {
+const remove: StoreOperation = (bucket, { key }) => {
   bucket.objects.delete(key);
   return reply(204);
 };
 
-const createUpload: Answer = (bucket, { bucket: name, key, headers }) => {
+const createUpload: StoreOperation = (bucket, { bucket: name, key, headers }) => {
   const id = `upload-${name}-${++bucket.uploadCount}`;
   bucket.uploads.set(id, { key, headers: keptOf(headers), parts: new Map(), every: [] });
   return xml(
@@ -141,7 +141,7 @@ const uploadOf = (bucket: StoredBucket, { query, key }: StoreRequest) => {
   return upload?.key === key ? upload : undefined;
 };
 
-const putPart: Answer = (bucket, request) => {
+const putPart: StoreOperation = (bucket, request) => {
   const upload = uploadOf(bucket, request);
   if (upload === undefined) return refusal(404, 'NoSuchUpload');
   const part = { body: request.body, etag: `"${md5(request.body)}"` };
@@ -151,7 +151,7 @@ const putPart: Answer = (bucket, request) => {
   return reply(200, { etag: part.etag });
 };
 
-const completeUpload: Answer = (bucket, request) => {
+const completeUpload: StoreOperation = (bucket, request) => {
   const upload = uploadOf(bucket, request);
   if (upload === undefined) return refusal(404, 'NoSuchUpload');
   const named = [
@@ -169,10 +169,10 @@ const completeUpload: Answer = (bucket, request) => {
   return xml(completed(request.bucket, upload.key, etag));
 };
 
-const abortUpload: Answer = (bucket, { query }) =>
+const abortUpload: StoreOperation = (bucket, { query }) =>
   bucket.uploads.delete(query.get('uploadId') ?? '') ? reply(204) : refusal(404, 'NoSuchUpload');
 
-const listParts: Answer = (bucket, request) => {
+const listParts: StoreOperation = (bucket, request) => {
   const upload = uploadOf(bucket, request);
   if (upload === undefined) return refusal(404, 'NoSuchUpload');
   const parts = [...upload.parts].map(
@@ -184,7 +184,7 @@ const listParts: Answer = (bucket, request) => {
   );
 };
 
-const attributes: Answer = (bucket, { key }) => {
+const attributes: StoreOperation = (bucket, { key }) => {
   const version = bucket.objects.get(key);
   if (version === undefined) return refusal(404, 'NoSuchKey');
   const { etag, body } = version;

@@ -49,18 +49,18 @@ export interface StoreRequest {
 }
 
 /** An answer before it is put on the wire. */
-export interface Reply {
+export interface StoreReply {
   readonly status: number;
   /** In order; a name may stand more than once. No length and no framing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
-export const header = (reply: Reply, name: string): string | undefined =>
+export const header = (reply: StoreReply, name: string): string | undefined =>
   reply.headers.find(([one]) => one.toLowerCase() === name)?.[1];
 
 /** With that header instead of all of its name; undefined takes it away. */
-export function withHeader(reply: Reply, name: string, value: string | undefined): Reply {
+export function withHeader(reply: StoreReply, name: string, value: string | undefined): StoreReply {
   const headers = reply.headers.filter(([one]) => one.toLowerCase() !== name);
   return { ...reply, headers: value === undefined ? headers : [...headers, [name, value]] };
 }

@@ -1,8 +1,8 @@
-import type { Reply } from './model.ts';
+import type { StoreReply } from './model.ts';
 
 /** How an answer goes over the wire, lies included. */
 export interface WirePlan {
-  readonly reply: Reply;
+  readonly reply: StoreReply;
   /** Default `length`. `both` sends a length and chunks; `none` leaves the end to the connection's. */
   readonly framing?: 'length' | 'chunked' | 'both' | 'none';
   /** Value of Content-Length in place of the right one; more than one line is more than one value. */

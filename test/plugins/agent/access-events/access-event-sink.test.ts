@@ -6,7 +6,7 @@ import type { ObservedAccessEvent } from '../../../../src/plugins/agent/operator
 import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
 import { recordingLog } from './recording-log.ts';
 
-const test = suite('sink of hits');
+const test = suite('AccessEventSink');
 
 const hit: AccessEvent = {
   time: 2_000_000n,

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { createClock } from '../../../../src/plugins/agent/access-events.ts';
 import { bootTime } from '../../../../src/plugins/agent/guard/map-readings.ts';
 
-const test = suite('clock of hits');
+const test = suite('clock of access events');
 
 const bootedMs = 1_700_000_000_000;
 

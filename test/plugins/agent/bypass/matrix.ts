@@ -9,7 +9,7 @@ import {
   type Where,
   wrapperRows,
 } from './access-paths.ts';
-import type { AttemptRecord, DriverRecord, HitLine, PhaseRecord } from './driver/records.ts';
+import type { AccessEventLine, AttemptRecord, DriverRecord, PhaseRecord } from './driver/records.ts';
 import { expectationOf, isEnforcing } from './expectation.ts';
 import type { JudgedPhase } from './phases.ts';
 
@@ -37,7 +37,7 @@ function declarePhase(test: Test, matrix: Matrix, phase: JudgedPhase): void {
     test(`${phase.name}: ${row.path}`, () =>
       judge(row, phase, attemptOf(matrix, phase, row.path), matrix.on));
   }
-  test(`${phase.name}: ${reusedPid}`, () => judgeStranger(attemptOf(matrix, phase, reusedPid)));
+  test(`${phase.name}: ${reusedPid}`, () => judgeReusedPid(attemptOf(matrix, phase, reusedPid)));
 }
 
 /** The table and the program have the same attack paths, by the same titles. */
@@ -63,12 +63,19 @@ function judgeAccessPath(row: AccessPathRow, phase: JudgedPhase, attempt: Attemp
   if (hit === undefined || !row.each) assert.is(attempt.hits.length, hit === undefined ? 0 : 1, said);
   else assert.ok(attempt.hits.length > 0, said);
   const path = (phase.tier === 3 && row.tracedReport) || row.report;
-  for (const each of attempt.hits) judgeHit(row, attempt, { ...each, wanted: hit, wantedPath: path });
+  for (const each of attempt.hits) judgeAccessEvent(row, attempt, { ...each, wanted: hit, wantedPath: path });
 }
 
-type JudgedHit = HitLine & { readonly wanted: string | undefined; readonly wantedPath: string };
+type JudgedAccessEvent = AccessEventLine & {
+  readonly wanted: string | undefined;
+  readonly wantedPath: string;
+};
 
-function judgeHit({ call, caller }: AccessPathRow, attempt: AttemptRecord, hit: JudgedHit): void {
+function judgeAccessEvent(
+  { call, caller }: AccessPathRow,
+  attempt: AttemptRecord,
+  hit: JudgedAccessEvent,
+): void {
   assert.is(hit.outcome, hit.wanted);
   assert.is(hit.road, hit.wantedPath);
   assert.is(hit.syscall, call);
@@ -90,7 +97,7 @@ function judgeLacking(row: AccessPathRow, phase: JudgedPhase, attempt: AttemptRe
   assert.ok(attempt.hits.length <= 1, JSON.stringify(attempt));
 }
 
-function judgeStranger(attempt: AttemptRecord): void {
+function judgeReusedPid(attempt: AttemptRecord): void {
   assert.is(attempt.outcome, 'leaked', JSON.stringify(attempt));
   assert.equal(attempt.hits, []);
 }

@@ -10,7 +10,7 @@ import {
 import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { reapProcess } from '../../../support/reaper.ts';
 import { recordingLog } from '../access-events/recording-log.ts';
-import { eachHit } from './each-access-event.ts';
+import { eachAccessEvent } from './each-access-event.ts';
 
 export interface Bed {
   readonly folder: string;
@@ -28,7 +28,7 @@ export interface Victim {
   end(): Promise<void>;
 }
 
-/** A BPF file system of its own, guards on it and processes with a secret, all gone with `remove`. */
+/** A BPF file system of its own, its guards and processes with a secret, all gone with `remove`. */
 export function createBed(): Bed {
   const files = privateFileSystem();
   const folder = join(files.path, 'svc');
@@ -48,7 +48,7 @@ export function createBed(): Bed {
         ...options,
       });
       guards.push(guard);
-      guard.onHit(eachHit((hit) => hits.push(hit)));
+      guard.onHit(eachAccessEvent((hit) => hits.push(hit)));
       await guard.start();
       return guard;
     },

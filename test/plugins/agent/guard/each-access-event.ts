@@ -2,7 +2,7 @@ import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts
 import type { AccessEventListener } from '../../../../src/plugins/agent/guard/contract.ts';
 
 /** Calls `take` once for each attempt, equal ones that came together included. */
-export function eachHit(take: (hit: AccessEvent) => void): AccessEventListener {
+export function eachAccessEvent(take: (hit: AccessEvent) => void): AccessEventListener {
   return (hit, { count }) => {
     for (let told = 0; told < count; told++) take(hit);
   };

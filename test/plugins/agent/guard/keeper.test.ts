@@ -4,12 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startGuardPasses } from '../../../../src/plugins/agent/guard/keeper.ts';
 
-const test = suite('beats of the guard');
+const test = suite('passes of the guard');
 const intervalMs = 1_100;
 const stepMs = 50;
 
 function begin() {
-  const seen = { beats: 0, glances: 0, urgent: false, fails: false, finish: () => {} };
+  const seen = { passes: 0, glances: 0, urgent: false, fails: false, finish: () => {} };
   const stop = startGuardPasses({
     intervalMs,
     isUrgent: () => {
@@ -18,7 +18,7 @@ function begin() {
       return seen.urgent;
     },
     pass: () => {
-      seen.beats += 1;
+      seen.passes += 1;
       return new Promise((resolve) => {
         seen.finish = resolve;
       });
@@ -38,22 +38,22 @@ test.after.each(() => mock.timers.reset());
 test('come after the interval, with glances in between', () => {
   const { seen } = begin();
   pass(1_050);
-  assert.equal([seen.beats, seen.glances], [0, 4]);
+  assert.equal([seen.passes, seen.glances], [0, 4]);
   pass(50);
-  assert.is(seen.beats, 1);
+  assert.is(seen.passes, 1);
 });
 
 test('begin their interval at the end of the one before', async () => {
   const { seen } = begin();
   pass(intervalMs);
   pass(10 * intervalMs);
-  assert.is(seen.beats, 1);
+  assert.is(seen.passes, 1);
   seen.finish();
   await setImmediate();
   pass(1_050);
-  assert.is(seen.beats, 1);
+  assert.is(seen.passes, 1);
   pass(50);
-  assert.is(seen.beats, 2);
+  assert.is(seen.passes, 2);
 });
 
 test('come at the next glance where one is urgent', () => {
@@ -61,18 +61,18 @@ test('come at the next glance where one is urgent', () => {
   pass(300);
   seen.urgent = true;
   pass(150);
-  assert.is(seen.beats, 0);
+  assert.is(seen.passes, 0);
   pass(50);
-  assert.is(seen.beats, 1);
+  assert.is(seen.passes, 1);
 });
 
 test('come after the interval where a glance fails', () => {
   const { seen } = begin();
   seen.fails = true;
   pass(1_050);
-  assert.is(seen.beats, 0);
+  assert.is(seen.passes, 0);
   pass(50);
-  assert.is(seen.beats, 1);
+  assert.is(seen.passes, 1);
 });
 
 test('end with the last one, once it has come to its end', async () => {
@@ -87,14 +87,14 @@ test('end with the last one, once it has come to its end', async () => {
   seen.finish();
   await stopping;
   pass(10 * intervalMs);
-  assert.is(seen.beats, 1);
+  assert.is(seen.passes, 1);
 });
 
 test('that have not begun never do', async () => {
   const { seen, stop } = begin();
   await stop();
   pass(10 * intervalMs);
-  assert.is(seen.beats, 0);
+  assert.is(seen.passes, 0);
 });
 
 test.run();

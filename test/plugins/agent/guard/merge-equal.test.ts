@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EqualRecords } from '../../../../src/plugins/agent/guard/establish.ts';
 
-const test = suite('equal records of hits');
+const test = suite('equal records of access events');
 
 function record(time: bigint, rest: string): Buffer {
   const bytes = Buffer.alloc(16);

@@ -5,7 +5,7 @@ import { createTurns, protectIncrementally } from '../../../../src/plugins/agent
 import { type FakePrograms, fakePrograms } from './support/fake-programs.ts';
 import { type Family, startFamily } from './support/family.ts';
 
-const test = suite('covering in turns');
+const test = suite('protectIncrementally');
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
 /** Programs that take their time, and a walk that is under way. */

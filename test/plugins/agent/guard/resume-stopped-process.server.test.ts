@@ -8,7 +8,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 import { type Bed, createBed } from './bed.ts';
 
 const test = suite('a process whose debugger was killed as it attached');
-const folder = temporaryFolder('let-go-on');
+const folder = temporaryFolder('resume-stopped-process');
 let bed: Bed;
 
 test.before(() => {

@@ -79,7 +79,7 @@ export function calmState(): NodeState {
 }
 
 /** @param pid of the source; hits of one source are equal */
-export function hitBy(pid: number, more: Partial<ObservedAccessEvent> = {}): ObservedAccessEvent {
+export function accessEventBy(pid: number, more: Partial<ObservedAccessEvent> = {}): ObservedAccessEvent {
   return {
     time: 5_000_000_000n,
     at: 1_700_000_000_000_000_000n + BigInt(pid),

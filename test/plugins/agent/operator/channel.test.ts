@@ -3,7 +3,7 @@ import { startOperatorChannel } from '../../../../src/plugins/agent/operator/sta
 import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { recordingLog } from '../access-events/recording-log.ts';
-import { calmState, hitBy } from './agent-rig.ts';
+import { accessEventBy, calmState } from './agent-rig.ts';
 import { suiteWithOperator } from './with-operator.ts';
 
 const test = suiteWithOperator('channel to the operator');
@@ -79,7 +79,7 @@ test('sends the state at once to an operator that asks for it', async ({ operato
   const agent = start();
   await waitFor('the connection', () => agent.channel.status.connected);
   operator.answer = { sendState: true };
-  agent.channel.hit(hitBy(1));
+  agent.channel.hit(accessEventBy(1));
   operator.onReport = () => {
     if (operator.reports.length === 3) operator.answer = {};
   };
@@ -101,9 +101,9 @@ test('does not run wild where an operator asks for the state again and again', a
 
 test('tells hits with all that is known of them, equal ones as one', async ({ operator, start }) => {
   const { channel } = start({ timings: { batch: 50 } });
-  const { target } = hitBy(11);
-  for (const at of [10n, 20n, 30n]) channel.hit(hitBy(11, { at }));
-  channel.hit(hitBy(12, { road: 'kernel_memory', outcome: 'seen', target: { ...target, pid: 0 } }));
+  const { target } = accessEventBy(11);
+  for (const at of [10n, 20n, 30n]) channel.hit(accessEventBy(11, { at }));
+  channel.hit(accessEventBy(12, { road: 'kernel_memory', outcome: 'seen', target: { ...target, pid: 0 } }));
   await waitFor('both', () => operator.hits.length === 2);
   assert.equal(structuredClone(operator.hits[0]), {
     number: '1',
@@ -137,7 +137,7 @@ test('keeps the interval that the operator asks for', async ({ operator, start }
   const { channel } = start();
   await waitFor('the connection', () => channel.status.connected);
   const before = performance.now();
-  channel.hit(hitBy(1));
+  channel.hit(accessEventBy(1));
   await waitFor('the hit', () => operator.hits.length === 1);
   assert.ok(performance.now() - before >= 100);
 });
@@ -149,10 +149,10 @@ test('lets hits go that the operator calls invalid, counts them, and goes on', a
   const { channel, metric } = start();
   await waitFor('the connection', () => channel.status.connected);
   operator.answer = { code: 'INVALID_ARGUMENT', details: 'too many pods' };
-  for (let i = 0; i < 3; i++) channel.hit(hitBy(1));
+  for (let i = 0; i < 3; i++) channel.hit(accessEventBy(1));
   await waitFor('the refusal', () => channel.status.lastError === 'too many pods');
   operator.answer = {};
-  channel.hit(hitBy(2));
+  channel.hit(accessEventBy(2));
   await waitFor('the next hit', () => operator.hits.length === 1);
   assert.is(operator.hits[0].source.pid, 2);
   assert.is(operator.reports.at(-1).droppedHits, '3');
@@ -162,7 +162,7 @@ test('lets hits go that the operator calls invalid, counts them, and goes on', a
 test('sends again what the operator did not take, slower each time', async ({ operator, start }) => {
   const { channel, lines } = start();
   operator.answer = { acceptedHit: 0 };
-  channel.hit(hitBy(1));
+  channel.hit(accessEventBy(1));
   await waitFor('the complaint', () => lines.some(({ result }) => result === 'no_progress'));
   assert.is(channel.status.queued, 1);
   operator.answer = {};
@@ -173,7 +173,7 @@ test('sends again what the operator did not take, slower each time', async ({ op
 test('tells the rest when it is closed', async ({ operator, start }) => {
   const { channel } = start({ timings: { batch: 1_000_000 } });
   await waitFor('the connection', () => channel.status.connected);
-  for (let pid = 0; pid < 999; pid++) channel.hit(hitBy(pid));
+  for (let pid = 0; pid < 999; pid++) channel.hit(accessEventBy(pid));
   await channel.close();
   assert.is(operator.hits.length, 999);
 });
@@ -182,7 +182,7 @@ test('closes when its signal is aborted, and at once where it was before', async
   const ending = new AbortController();
   const { channel } = start({ signal: ending.signal, timings: { batch: 1_000_000 } });
   await waitFor('the connection', () => channel.status.connected);
-  channel.hit(hitBy(1));
+  channel.hit(accessEventBy(1));
   ending.abort();
   await waitFor('the last report', () => operator.hits.length === 1);
   await start({ signal: ending.signal }).channel.close();
@@ -195,7 +195,7 @@ test('works alone without an address', async () => {
   const signal = new AbortController().signal;
   const about = { node: 'n', instance: 'i', version: '1' };
   const channel = startOperatorChannel({ ...about, log, metrics, signal, state: state as never });
-  channel.hit(hitBy(1));
+  channel.hit(accessEventBy(1));
   channel.changed();
   assert.equal(channel.status, { connected: false, lastError: undefined, queued: 0 });
   assert.is((await metrics.expose()).body, '');

@@ -4,7 +4,7 @@ import { startFaultProxy } from '../../../support/fault-proxy.ts';
 import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 import type { FaultProxy } from '../../../support/types.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { type AgentRig, hitBy, type RigOptions, startAgent } from './agent-rig.ts';
+import { type AgentRig, accessEventBy, type RigOptions, startAgent } from './agent-rig.ts';
 
 interface Context {
   operator: TestOperator;
@@ -47,7 +47,7 @@ function assertOnce(operator: TestOperator, sources: number, count = 1): void {
 }
 
 function hits(agent: AgentRig, from: number, to: number): void {
-  for (let pid = from; pid < to; pid++) agent.channel.hit(hitBy(pid));
+  for (let pid = from; pid < to; pid++) agent.channel.hit(accessEventBy(pid));
 }
 
 test('keeps the hits of the time before there was an operator', async ({ operator, start }) => {

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createCollector } from '../../../../src/runtime/memory.ts';
 import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { type AgentRig, hitBy, startAgent } from './agent-rig.ts';
+import { type AgentRig, accessEventBy, startAgent } from './agent-rig.ts';
 
 interface Context {
   operator: TestOperator;
@@ -32,7 +32,7 @@ test.after.each(async ({ operator, agent }) => {
 /** Three seconds at this rate. @param source of the nth hit */
 async function flood({ channel }: AgentRig, source: (n: number) => number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
-    for (let i = 0; i < perRound; i++) channel.hit(hitBy(source(round * perRound + i)));
+    for (let i = 0; i < perRound; i++) channel.hit(accessEventBy(source(round * perRound + i)));
     await sleep(10);
   }
 }

@@ -18,7 +18,7 @@ import {
 } from '../../../../src/plugins/agent/operator/pending-reports.ts';
 import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
 import type { SeenReport } from '../../../support/operator-channel.ts';
-import { calmState, hitBy } from './agent-rig.ts';
+import { accessEventBy, calmState } from './agent-rig.ts';
 
 const test = suite('messages to the operator');
 
@@ -142,11 +142,11 @@ test('leave out what is beyond the bounds, say how much, and stay below 1 MiB at
   const state: NodeState = { ...calmState(), reason: long, passedOver: [{ tier: 1, reason: long }], pods };
   const identity = { node: 'n'.repeat(253), instance: 'i'.repeat(36), bootId: 'b'.repeat(36), version: '1' };
   const ledger = new PendingReports(identity, () => state);
-  const { source, target } = hitBy(1);
+  const { source, target } = accessEventBy(1);
   const comm = '\ufffd'.repeat(15);
   for (let i = 0; i < 2_000; i++)
     ledger.hit(
-      hitBy(1, {
+      accessEventBy(1, {
         source: { ...source, pid: 4_000_000 + i, uid: 2 ** 32 - 1, comm, cgroup: 2n ** 63n },
         target: { ...target, comm, start: 2n ** 63n, cgroup: 2n ** 63n },
         syscall: 2 ** 32 - 1,

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { anyNode, oneNode } from '../../../support/operator-channel.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { type AgentRig, hitBy } from './agent-rig.ts';
+import { type AgentRig, accessEventBy } from './agent-rig.ts';
 import { suiteWithOperator } from './with-operator.ts';
 
 const test = suiteWithOperator('mutual TLS with the operator');
@@ -86,7 +86,7 @@ test('uses new files at the next report, without a gap', async ({ operator, star
   const agent = start();
   await connected(agent);
   operator.writeTls(operator.authority.issue({ commonName: 'agent', uris: [oneNode('node-2')] }));
-  agent.channel.hit(hitBy(1));
+  agent.channel.hit(accessEventBy(1));
   await failed(agent, /no certificate for node-1/);
   operator.writeTls(operator.authority.issue({ commonName: 'agent', uris: [oneNode('node-1')] }));
   await connected(agent);
@@ -101,12 +101,12 @@ test('follows the operator to another authority', async ({ operator, start }) =>
   operator.down();
   const server = next.issue({ commonName: 'svc-operator' });
   await operator.up({ server, clientCa: operator.authority.cert + next.cert });
-  agent.channel.hit(hitBy(1));
+  agent.channel.hit(accessEventBy(1));
   await waitFor('the hit', () => operator.hits.length === 1);
   operator.writeTls({ ...next.issue({ commonName: 'agent', uris: [anyNode] }), ca: next.cert });
   operator.down();
   await operator.up({ server, clientCa: next.cert });
-  agent.channel.hit(hitBy(2));
+  agent.channel.hit(accessEventBy(2));
   await waitFor('the other hit', () => operator.hits.length === 2);
 });
 
@@ -117,10 +117,10 @@ test('goes on with the former files while the new ones do not fit together', asy
   operator.writeTls({ cert: next.cert });
   operator.down();
   await operator.up();
-  agent.channel.hit(hitBy(1));
+  agent.channel.hit(accessEventBy(1));
   await waitFor('the hit', () => operator.hits.length === 1);
   rmSync(operator.tls.certPath);
-  agent.channel.hit(hitBy(2));
+  agent.channel.hit(accessEventBy(2));
   await waitFor('the other hit', () => operator.hits.length === 2);
 });
 

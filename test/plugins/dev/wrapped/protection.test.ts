@@ -50,7 +50,7 @@ test('a limit that admits no secret memory, and an application that cannot map i
   assert.equal((await attempts(application))[0].at(-1), 'env true restart');
 });
 
-test('what cannot be mended by leaving out is thrown', async () => {
+test('what cannot be fixed by leaving out is thrown', async () => {
   const denied = new WrapperRefusal('VAULT_DENIED', 'denied');
   const broken = new Error('broken');
   assert.equal(await attempts(denied), [['fd true sighup'], denied]);

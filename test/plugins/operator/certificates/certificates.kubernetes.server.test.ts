@@ -315,7 +315,7 @@ test('waits for a configuration that is not there, and says when pods may pass u
   await waitFor('no complaint', () => Object.keys(replica.degraded()).length === 0, details(context));
 });
 
-test('serves on while the API server is away, and starts once it is there', async (context) => {
+test('keeps serving while the API server is away, and starts once it is there', async (context) => {
   const { cluster, start } = context;
   const replica = start();
   const certificates = await replica.started;

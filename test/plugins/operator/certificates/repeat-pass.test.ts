@@ -5,7 +5,7 @@ import { repeatPass } from '../../../../src/plugins/operator/certificates/repeat
 import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-const test = suite('rounds and settling');
+const test = suite('repeatPass and CaPropagation');
 const hour = 3_600_000;
 
 test('begins at once, again when it is woken, and ends when it is told', async () => {
@@ -59,12 +59,12 @@ test('repeats a pass that fails', async () => {
 
 test('settles a bundle that has stayed the same, and begins anew with another or without a leader', () => {
   let now = 0;
-  const settling = createCaPropagation(10, () => now);
+  const propagation = createCaPropagation(10, () => now);
   const seen: boolean[] = [];
   const look = (at: number, bundle: string, known = true) => {
     now = at;
-    settling.see(bundle, known);
-    seen.push(settling.isSettled(bundle));
+    propagation.see(bundle, known);
+    seen.push(propagation.isSettled(bundle));
   };
   look(0, 'a');
   look(9, 'a');
@@ -75,8 +75,8 @@ test('settles a bundle that has stayed the same, and begins anew with another or
   look(23, 'b');
   look(33, 'b');
   assert.equal(seen, [false, false, true, false, true, false, false, true]);
-  settling.forget();
-  assert.not(settling.isSettled('b'));
+  propagation.forget();
+  assert.not(propagation.isSettled('b'));
 });
 
 test.run();

@@ -139,7 +139,7 @@ test('a status that says the same is not written again, and a burst of changes i
   assert.is(after.metadata.resourceVersion, full.metadata.resourceVersion);
 });
 
-test('every error is said, in the status and in an event, until it is mended', async () => {
+test('every error is said, in the status and in an event, until it is fixed', async () => {
   const namespace = await kube.createNamespace();
   const wrong = { ...spec, secretMappings: ['common'], vault: { role: 'shop', skipVerify: true } };
   await create(namespace, 'ServiceConfig', 'shop', wrong);
@@ -156,9 +156,9 @@ test('every error is said, in the status and in an event, until it is mended', a
   assert.is(event?.reportingController, 'svc-operator');
   await create(namespace, 'SecretMapping', 'common', { secrets: [{ path: 'kv/common' }] });
   await kube.must('PATCH', configPath(namespace, 'shop'), { spec: { vault: { skipVerify: false } } });
-  const mended = await whenCondition(configPath(namespace, 'shop'), 'Ready', 'Enforced');
-  assert.is(condition(mended, 'Valid').status, 'True');
-  assert.is(mended.status.observedGeneration, 2);
+  const fixed = await whenCondition(configPath(namespace, 'shop'), 'Ready', 'Enforced');
+  assert.is(condition(fixed, 'Valid').status, 'True');
+  assert.is(fixed.status.observedGeneration, 2);
 });
 
 test('what a ServiceConfig leaves to annotations is no error', async () => {

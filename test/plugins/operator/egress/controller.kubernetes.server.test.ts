@@ -176,7 +176,7 @@ test('puts back what was changed or deleted', async (rig) => {
   });
   await until(
     rig,
-    'the mended one',
+    'the restored one',
     (_lines, { metadata, spec }) =>
       spec.egress.length > 1 && metadata.labels['app.kubernetes.io/managed-by'] === 'svc-operator',
   );

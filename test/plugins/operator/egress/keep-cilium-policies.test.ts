@@ -56,7 +56,7 @@ test('say names as names, so that a store may point anywhere, and declared block
   assert.match(JSON.stringify(objects.get(`${place}/svc-egress-shop`).spec), /vault.example.com/);
 });
 
-test('are written once, mended where they differ, and removed when they are not needed', async () => {
+test('are written once, corrected where they differ, and removed when they are not needed', async () => {
   const { keeper, objects, written, applied } = cluster();
   await keeper.keep(facts, signal);
   await keeper.keep({ ...facts, stores: [...facts.stores] }, signal);

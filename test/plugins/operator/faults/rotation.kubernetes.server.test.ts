@@ -86,7 +86,7 @@ test('a new authority is known before anything of it is served, and takes over',
   });
   await admits(kubernetes, namespace);
   const served = await Promise.all(replicas.map(servedBy));
-  assert.equal(new Set(served), new Set([derOf(due.server.cert)]), 'the former one serves on');
+  assert.equal(new Set(served), new Set([derOf(due.server.cert)]), 'the former one keeps serving');
   await noneFailsWhile(async () => {
     // ten minutes would pass; a certificate whose life is nearly over does not wait for them
     const server = await agedServer(due.authority, 0.95);

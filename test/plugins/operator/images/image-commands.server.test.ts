@@ -133,9 +133,9 @@ test('are asked for as one user after the other', async ({ closed, rig }) => {
   assert.match(failure, /401; pull secret missing does not exist\./);
 });
 
-test('are found as soon as the pull secret has been mended', async ({ closed, rig }) => {
-  await closed.push('team/mended', 'v1', command);
-  const image = `${closed.host}/team/mended:v1`;
+test('are found as soon as the pull secret has been fixed', async ({ closed, rig }) => {
+  await closed.push('team/fixed', 'v1', command);
+  const image = `${closed.host}/team/fixed:v1`;
   const pod = podWith({ pullSecrets: ['login'] });
   rig.objects.secrets.set('login', pullSecret({ [closed.host]: 'nobody' }));
   assert.match(await failureOf(commandOf(rig, image, pod)), /401/);

@@ -9,17 +9,17 @@ import {
 import type { NodeReport, NodeStateMessage } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import { createCollector } from '../../../../src/runtime/memory.ts';
 
-const test = suite('the book of nodes');
+const test = suite('NodeRegistry');
 
-function bookAt(limits: Partial<NodeRegistryLimits> = {}) {
+function registryAt(limits: Partial<NodeRegistryLimits> = {}) {
   const clock = { now: 0 };
   const changed: string[] = [];
-  const book = new NodeRegistry({
+  const registry = new NodeRegistry({
     limits: { ...defaultLimits, ...limits },
     now: () => clock.now,
     onChange: (node) => changed.push(node),
   });
-  return { book, clock, changed };
+  return { registry, clock, changed };
 }
 
 const stateOf = (pods = 0, tier = 'TIER_LSM'): NodeStateMessage => ({
@@ -46,30 +46,30 @@ const hits = (...numbers: number[]) =>
 const numbersOf = ({ hits: all }: { hits: readonly { number: number }[] }) => all.map(({ number }) => number);
 
 test('asks for a state until it has one, and again after another start of the agent', () => {
-  const { book } = bookAt();
-  assert.is(book.take(report(1)).sendState, true);
-  assert.is(book.take(report(2, { state: stateOf() })).sendState, false);
-  assert.is(book.take(report(3)).sendState, false);
-  assert.is(book.take(report(1, { instance: 'j' })).sendState, true);
-  assert.is(book.agentOf('n'), undefined);
+  const { registry } = registryAt();
+  assert.is(registry.take(report(1)).sendState, true);
+  assert.is(registry.take(report(2, { state: stateOf() })).sendState, false);
+  assert.is(registry.take(report(3)).sendState, false);
+  assert.is(registry.take(report(1, { instance: 'j' })).sendState, true);
+  assert.is(registry.agentOf('n'), undefined);
 });
 
 test('keeps the newest state of an instance, in whatever order reports come', () => {
-  const { book } = bookAt();
-  book.take(report(3, { state: stateOf(0, 'TIER_TRACEPOINT') }));
-  book.take(report(2, { state: stateOf() }));
-  assert.is(book.agentOf('n')?.tier, 3);
+  const { registry } = registryAt();
+  registry.take(report(3, { state: stateOf(0, 'TIER_TRACEPOINT') }));
+  registry.take(report(2, { state: stateOf() }));
+  assert.is(registry.agentOf('n')?.tier, 3);
 });
 
 test('takes each hit once, however often and in whatever pieces it comes', () => {
-  const { book } = bookAt();
-  assert.equal(numbersOf(book.take(report(1, { hits: hits(1, 2, 3) }))), [1, 2, 3]);
-  const again = book.take(report(2, { hits: hits(2, 3, 4) }));
+  const { registry } = registryAt();
+  assert.equal(numbersOf(registry.take(report(1, { hits: hits(1, 2, 3) }))), [1, 2, 3]);
+  const again = registry.take(report(2, { hits: hits(2, 3, 4) }));
   assert.equal(numbersOf(again), [4]);
   assert.is(again.acceptedHit, 4);
-  assert.is(book.take(report(3)).acceptedHit, 4);
-  assert.equal(numbersOf(book.take(report(1, { instance: 'j', hits: hits(1) }))), [1]);
-  assert.equal(numbersOf(book.take(report(2, { hits: hits(2, 3, 4) }))), []);
+  assert.is(registry.take(report(3)).acceptedHit, 4);
+  assert.equal(numbersOf(registry.take(report(1, { instance: 'j', hits: hits(1) }))), [1]);
+  assert.equal(numbersOf(registry.take(report(2, { hits: hits(2, 3, 4) }))), []);
 });
 
 test('a repetition of any report changes nothing', () => {
@@ -83,7 +83,10 @@ test('a repetition of any report changes nothing', () => {
   });
   fc.assert(
     fc.property(fc.array(anyReport, { maxLength: 12 }), (all) => {
-      const [{ book: once }, { book: twice }] = [bookAt({ reports: plenty }), bookAt({ reports: plenty })];
+      const [{ registry: once }, { registry: twice }] = [
+        registryAt({ reports: plenty }),
+        registryAt({ reports: plenty }),
+      ];
       const count = { once: 0, twice: 0 };
       for (const { sequence, hits: some, dropped } of all) {
         const one = report(sequence, { hits: some, droppedHits: dropped, state: stateOf(sequence) });
@@ -99,71 +102,71 @@ test('a repetition of any report changes nothing', () => {
 const plenty = { burst: 1_000, perSecond: 1_000 };
 
 test('counts what agents gave up once, and not what another replica may have counted', () => {
-  const { book } = bookAt();
-  assert.is(book.take(report(1, { droppedHits: 3 })).dropped, 3);
-  assert.is(book.take(report(2, { droppedHits: 5 })).dropped, 2);
-  assert.is(book.take(report(2, { droppedHits: 5 })).dropped, 0);
-  assert.is(book.take(report(7, { node: 'other', droppedHits: 9 })).dropped, 0);
-  assert.is(book.take(report(8, { node: 'other', droppedHits: 10 })).dropped, 1);
+  const { registry } = registryAt();
+  assert.is(registry.take(report(1, { droppedHits: 3 })).dropped, 3);
+  assert.is(registry.take(report(2, { droppedHits: 5 })).dropped, 2);
+  assert.is(registry.take(report(2, { droppedHits: 5 })).dropped, 0);
+  assert.is(registry.take(report(7, { node: 'other', droppedHits: 9 })).dropped, 0);
+  assert.is(registry.take(report(8, { node: 'other', droppedHits: 10 })).dropped, 1);
 });
 
 test('believes a node for 40 seconds, forgets it after ten, and tells of the silence once', () => {
-  const { book, clock, changed } = bookAt();
-  book.take(report(1, { state: stateOf(3) }));
+  const { registry, clock, changed } = registryAt();
+  registry.take(report(1, { state: stateOf(3) }));
   clock.now = 40_000;
-  book.removeStale();
-  assert.ok(book.agentOf('n'));
+  registry.removeStale();
+  assert.ok(registry.agentOf('n'));
   clock.now = 40_001;
-  for (let i = 0; i < 3; i++) book.removeStale();
-  assert.is(book.agentOf('n'), undefined);
+  for (let i = 0; i < 3; i++) registry.removeStale();
+  assert.is(registry.agentOf('n'), undefined);
   assert.equal(changed, ['n', 'n']);
-  assert.is(book.silent, 1);
-  book.take(report(2));
-  assert.ok(book.agentOf('n'));
+  assert.is(registry.silent, 1);
+  registry.take(report(2));
+  assert.ok(registry.agentOf('n'));
   assert.equal(changed, ['n', 'n', 'n']);
-  assert.is(book.silent, 0);
+  assert.is(registry.silent, 0);
   clock.now += 600_001;
-  book.removeStale();
-  assert.is(book.size, 0);
+  registry.removeStale();
+  assert.is(registry.size, 0);
 });
 
 test('has room for so many nodes and pods, and for others once some are forgotten', () => {
-  const { book, clock } = bookAt({ nodes: 2, pods: 10 });
+  const { registry, clock } = registryAt({ nodes: 2, pods: 10 });
   const full = (one: NodeReport, why: RegExp) =>
     assert.throws(
-      () => book.take(one),
+      () => registry.take(one),
       (error: { status?: string; message: string }) =>
         error.status === 'RESOURCE_EXHAUSTED' && why.test(error.message),
     );
-  book.take(report(1, { node: 'a', state: stateOf(6) }));
-  book.take(report(1, { node: 'b', state: stateOf(4) }));
+  registry.take(report(1, { node: 'a', state: stateOf(6) }));
+  registry.take(report(1, { node: 'b', state: stateOf(4) }));
   full(report(1, { node: 'c' }), /2 nodes/);
   full(report(2, { node: 'a', state: stateOf(7) }), /10 pods/);
-  book.take(report(3, { node: 'a', state: stateOf(1) }));
-  book.take(report(2, { node: 'b', state: stateOf(9) }));
+  registry.take(report(3, { node: 'a', state: stateOf(1) }));
+  registry.take(report(2, { node: 'b', state: stateOf(9) }));
   clock.now = 600_001;
-  book.removeStale();
-  book.take(report(1, { node: 'c', state: stateOf(10) }));
+  registry.removeStale();
+  registry.take(report(1, { node: 'c', state: stateOf(10) }));
 });
 
 test('slows an agent that reports too often, and no other one', () => {
-  const { book, clock } = bookAt({ reports: { burst: 3, perSecond: 1 } });
-  for (let n = 1; n <= 3; n++) book.take(report(n));
-  assert.throws(() => book.take(report(4)), /too many/);
-  book.take(report(1, { node: 'other' }));
+  const { registry, clock } = registryAt({ reports: { burst: 3, perSecond: 1 } });
+  for (let n = 1; n <= 3; n++) registry.take(report(n));
+  assert.throws(() => registry.take(report(4)), /too many/);
+  registry.take(report(1, { node: 'other' }));
   clock.now = 1_000;
-  book.take(report(4));
-  assert.throws(() => book.take(report(5)), /too many/);
+  registry.take(report(4));
+  assert.throws(() => registry.take(report(5)), /too many/);
 });
 
 test('trusts no tier that it does not know, and nothing that enforces without one', () => {
-  const { book } = bookAt();
-  book.take(report(1, { state: stateOf(0, 'TIER_UNSPECIFIED') }));
-  assert.equal([book.agentOf('n')?.tier, book.agentOf('n')?.enforcing], [4, false]);
+  const { registry } = registryAt();
+  registry.take(report(1, { state: stateOf(0, 'TIER_UNSPECIFIED') }));
+  assert.equal([registry.agentOf('n')?.tier, registry.agentOf('n')?.enforcing], [4, false]);
 });
 
 test('keeps why a node has no higher tier, a reason a tier and none longer than the schema allows', () => {
-  const { book } = bookAt();
+  const { registry } = registryAt();
   const wide = `${'x'.repeat(499)}\u{1f600}`;
   const passedOver = [
     { tier: 'TIER_FMOD_RET', reason: wide },
@@ -173,8 +176,8 @@ test('keeps why a node has no higher tier, a reason a tier and none longer than 
     { tier: 9, reason: 'Unknown.' },
   ];
   const state = { ...stateOf(0, 'TIER_TRACEPOINT'), enforcing: false, reason: 'Audit mode.', passedOver };
-  book.take(report(1, { state }));
-  const known = book.agentOf('n');
+  registry.take(report(1, { state }));
+  const known = registry.agentOf('n');
   assert.is(known?.reason, 'Audit mode.');
   assert.equal(known?.passedOver, [
     { tier: 1, reason: 'bpf is not in the list of the LSMs.' },
@@ -183,12 +186,12 @@ test('keeps why a node has no higher tier, a reason a tier and none longer than 
 });
 
 test('of five thousand nodes that start again and again stays as large as it is', () => {
-  const { book, clock } = bookAt();
+  const { registry, clock } = registryAt();
   const collect = createCollector(0);
   const round = (number: number): number => {
     clock.now += 30_000;
     for (let n = 0; n < 5_000; n++)
-      book.take(
+      registry.take(
         report(number, { node: `node-${n}`, instance: `${number}`, state: stateOf(20), hits: hits(1) }),
       );
     collect();
@@ -198,7 +201,7 @@ test('of five thousand nodes that start again and again stays as large as it is'
   const before = round(6);
   for (let number = 7; number <= 12; number++) round(number);
   const after = round(13);
-  assert.is(book.size, 5_000);
+  assert.is(registry.size, 5_000);
   assert.ok(after < before + 8_000_000, `${before} bytes before, ${after} after`);
 });
 

@@ -7,8 +7,8 @@ import { anyNode, oneNode } from '../../../support/operator-channel.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import {
   type AgentRig,
+  accessEventBy,
   calmState,
-  hitBy,
   type RigOptions,
   startAgent,
 } from '../../agent/operator/agent-rig.ts';
@@ -139,8 +139,8 @@ test('are told onwards with each change, and not without one', async ({ rig, sta
 
 test('are counted, attempts by attack path and outcome', async ({ rig, start }) => {
   const agent = start();
-  for (let i = 0; i < 30; i++) agent.channel.hit(hitBy(i % 3));
-  agent.channel.hit(hitBy(9, { road: 'ptrace', outcome: 'killed' }));
+  for (let i = 0; i < 30; i++) agent.channel.hit(accessEventBy(i % 3));
+  agent.channel.hit(accessEventBy(9, { road: 'ptrace', outcome: 'killed' }));
   await waitFor('an empty queue', () => agent.channel.status.queued === 0);
   assert.is(await rig.metric('svc_node_hits_total{road="environ",outcome="denied"}'), 30);
   assert.is(await rig.metric('svc_node_hits_total{road="ptrace",outcome="killed"}'), 1);
@@ -159,7 +159,7 @@ test('are for the leader alone, who asks for the state that it does not know', a
   rig.leadership.lead(false);
   assert.is(rig.channel.agentOf('node-1'), undefined);
   assert.is(await rig.metric('svc_nodes{tier="lsm",enforcing="true"}'), undefined);
-  agent.channel.hit(hitBy(1));
+  agent.channel.hit(accessEventBy(1));
   await failed(agent, /does not lead/);
   rig.leadership.lead(true);
   await waitFor('the state again', () => rig.channel.agentOf('node-1')?.tier === 1);
@@ -260,7 +260,7 @@ test('go on while certificates are renewed, and none is lost', async ({ rig, sta
     const both = authority.cert + next.cert;
     rig.writeTls({ ca: both });
     rig.renew(next, both);
-    for (let i = 0; i < 100; i++) for (const agent of agents) agent.channel.hit(hitBy(i));
+    for (let i = 0; i < 100; i++) for (const agent of agents) agent.channel.hit(accessEventBy(i));
     sent += 500;
     await waitFor('empty queues', () => agents.every(({ channel }) => channel.status.queued === 0));
     rig.writeTls({ ...next.issue({ commonName: 'agent', uris: [anyNode] }), ca: next.cert });

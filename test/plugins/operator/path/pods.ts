@@ -1,5 +1,5 @@
 import type { Container, Pod, PodSpec } from '../../../../src/core/kubernetes/pod.ts';
-import type { HttpAnswer } from '../../../support/types.ts';
+import type { HttpResult } from '../../../support/types.ts';
 import type { PodRun } from './kubelet/kubelet.ts';
 import { appImage, type World } from './world.ts';
 
@@ -24,7 +24,7 @@ export interface PodText {
 }
 
 /** Asks the API server to create the pod, and with it the webhook. */
-export function post({ kube }: World, { namespace, spec, ...metadata }: PodText): Promise<HttpAnswer> {
+export function post({ kube }: World, { namespace, spec, ...metadata }: PodText): Promise<HttpResult> {
   return kube.request('POST', `/api/v1/namespaces/${namespace}/pods`, {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { annotations: asked, ...metadata } },
     // a user, so that no registry is asked

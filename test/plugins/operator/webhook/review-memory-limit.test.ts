@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createReviewMemoryLimit, type Leave } from '../../../../src/plugins/operator/webhook/review.ts';
 
-const test = suite('room for reviews');
+const test = suite('ReviewMemoryLimit');
 const { signal } = new AbortController();
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
-type Objects = readonly (readonly [key: string, answer: string | Answer, etag?: string])[];
+export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
+type Objects = readonly (readonly [key: string, answer: string | Responder, etag?: string])[];
 
 /** A store that lists what it likes, and answers each key as it is told. Keys are told apart by their place. */
 export class HostileStore {

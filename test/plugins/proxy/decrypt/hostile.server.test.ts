@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { filesBelow } from '../format/python-reader.ts';
 import { decrypt, reportOf, type Setting } from './decrypting.ts';
-import { type Answer, HostileStore } from './hostile-store.ts';
+import { HostileStore, type Responder } from './hostile-store.ts';
 
 interface Context {
   readonly store: HostileStore;
@@ -89,7 +89,7 @@ test('what is cut, odd or contradictory is reported, leaves nothing, and does no
   folder,
 }) => {
   const status =
-    (code: number, headers = {}): Answer =>
+    (code: number, headers = {}): Responder =>
     (response) =>
       void response.writeHead(code, headers).end('forged');
   store.objects = [
@@ -175,7 +175,7 @@ test('an object that is listed twice with other content never replaces the first
   folder,
 }) => {
   let times = 0;
-  const changing: Answer = (response) => void response.end(`body ${times++}`);
+  const changing: Responder = (response) => void response.end(`body ${times++}`);
   store.objects = [
     ['twice', changing, 'e1'],
     ['twice', changing, 'e2'],

@@ -20,7 +20,7 @@ import type { ObjectStore, SvcProxy } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
 import { put, upload } from '../rewrap/rewrapping.ts';
 import { beginDecrypt, decrypt, reportOf, type Setting } from './decrypting.ts';
-import { type Answer, HostileStore } from './hostile-store.ts';
+import { HostileStore, type Responder } from './hostile-store.ts';
 
 interface Context {
   readonly bed: Bed;
@@ -323,7 +323,7 @@ async function hostile({ target, setting }: Context): Promise<void> {
   const store = new HostileStore();
   const endpoint = await store.listen();
   try {
-    const objects: [string, string | Answer][] = [
+    const objects: [string, string | Responder][] = [
       [
         'cut',
         (response) =>

@@ -56,7 +56,7 @@ test('a policy that turns out late to be missing is named in the log', async () 
   assert.ok(lines.some(({ event, fields }) => event === 'proxy.vault.denied' && fields.path === path));
 });
 
-test('what is the caller’s to mend is told late, with the code that it has', async () => {
+test('what is the caller’s to fix is told late, with the code that it has', async () => {
   const { text, lines } = await late(() => Promise.reject(s3Error('PreconditionFailed')));
   assert.is(elementOf(text, 'Code'), 'PreconditionFailed');
   assert.not.ok(lines.some(({ level }) => level === 'error'));

@@ -10,7 +10,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bench, bucket, MiB, startBench, type TestProxy } from './support/bench.ts';
-import { type Answer, get, head, put, putParts } from './support/client.ts';
+import { get, head, type ProxyResponse, put, putParts } from './support/client.ts';
 
 const test = suite('a store that cannot be trusted');
 const overhead = 28;
@@ -43,7 +43,7 @@ const flip = (at: number) => (stored: Buffer) => {
 };
 
 /** An error, or, once the head had gone out, a body that the client can tell to be cut. */
-function assertRefused(answer: Answer, label: string, { nothing = true } = {}): void {
+function assertRefused(answer: ProxyResponse, label: string, { nothing = true } = {}): void {
   if (answer.status === 500) return assert.match(answer.body.toString(), '<Code>InternalError</Code>', label);
   assert.is(nothing, false, `${label}: ${answer.status} began`);
   assert.is(answer.complete, false, `${label}: a complete body arrived`);

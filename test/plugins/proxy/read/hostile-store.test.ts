@@ -13,10 +13,10 @@ import { recordingLog, serve } from '../support/serve.ts';
 
 const test = suite('a store that answers reads oddly');
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Responder = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The handlers of reads before a store that answers as it is told; unless told otherwise under `--unencrypted-reads deny`. */
-async function before(answer: Answer, unencryptedReads: 'allow' | 'deny' = 'deny') {
+async function before(answer: Responder, unencryptedReads: 'allow' | 'deny' = 'deny') {
   const store = createServer(answer);
   await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
   const config = {

@@ -8,12 +8,12 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 const test = suite('the watch over what a proxy needs');
 
-type Outcome = 'holds' | 'fails' | 'hangs' | 'is refused' | 'passes';
+type CheckBehaviour = 'holds' | 'fails' | 'hangs' | 'is refused' | 'passes';
 
 /** A check whose outcome a test chooses, with what became of its runs. */
 class Chosen implements ReadinessCheck {
   readonly condition = 'chosen';
-  outcome: Outcome = 'holds';
+  outcome: CheckBehaviour = 'holds';
   runs = 0;
   atOnce = 0;
   mostAtOnce = 0;
@@ -39,7 +39,7 @@ class Chosen implements ReadinessCheck {
   }
 }
 
-function watched(outcome: Outcome, timings = { everyMs: 40, againMs: 2, timeoutMs: 20 }) {
+function watched(outcome: CheckBehaviour, timings = { everyMs: 40, againMs: 2, timeoutMs: 20 }) {
   const check = new Chosen();
   check.outcome = outcome;
   const health = createHealth();
@@ -96,7 +96,7 @@ test('what hangs is ended within its time, and never runs twice at a time', asyn
   end();
 });
 
-test('what is refused is not asked again before the next beat, unless there is news', async () => {
+test('what is refused is not asked again before the next pass, unless there is news', async () => {
   const { check, health, watch, end, reason } = watched('is refused', {
     everyMs: 3_600_000,
     againMs: 1,

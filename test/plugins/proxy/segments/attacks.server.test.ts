@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { segmentBytes, segmentedSize } from '../../../../src/core/envelope/segments.ts';
 import { type Bench, bucket, MiB, startBench, type TestProxy } from '../read/support/bench.ts';
-import { type Answer, get, head, put, putParts } from '../read/support/client.ts';
+import { get, head, type ProxyResponse, put, putParts } from '../read/support/client.ts';
 
 const test = suite('a store that cannot be trusted, and format 2');
 const stored = segmentBytes + 16;
@@ -22,13 +22,13 @@ test.after(() => bench?.stop());
 const pathOf = (key: string) => join(bench.store.dataDir, bucket, key);
 
 /** Nothing at all came, but an error. */
-function assertNothing(answer: Answer, label: string): void {
+function assertNothing(answer: ProxyResponse, label: string): void {
   assert.is(answer.status, 500, label);
   assert.match(answer.body.toString(), '<Code>InternalError</Code>', label);
 }
 
 /** What came was a true prefix, and the caller can tell that it is one. */
-function assertCut(answer: Answer, plaintext: Buffer, label: string): void {
+function assertCut(answer: ProxyResponse, plaintext: Buffer, label: string): void {
   if (answer.status === 500) return;
   assert.is(answer.complete, false, `${label}: a complete body arrived`);
   assert.ok(answer.body.length < plaintext.length, label);

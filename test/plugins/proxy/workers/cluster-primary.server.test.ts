@@ -5,12 +5,12 @@ import { type Child, launch } from '../../../support/child.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-const test = suite('a crew without servers behind it');
+const test = suite('a primary without servers behind it');
 const entry = new URL('../../../../bin/run.js', import.meta.url).pathname;
 const nowhere = 'http://127.0.0.1:1';
 
 /** Two workers; resolves when the primary says that they listen. */
-async function crew(...more: string[]): Promise<Child> {
+async function startPrimary(...more: string[]): Promise<Child> {
   const env = cleanEnv({
     ...{ VAULT_ADDR: nowhere, VAULT_TOKEN: 's.not-a-real-token' },
     ...{ AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-the-test' },
@@ -18,7 +18,7 @@ async function crew(...more: string[]): Promise<Child> {
   const args = ['--listen', '127.0.0.1:0', '--upstream', nowhere, '--log-format', 'json', '--workers', '2'];
   const child = await launch(process.execPath, [entry, 'run', 'proxy', ...args, ...more], { env });
   const up = () => child.logs().includes('"workers":"2"') || child.ended;
-  await waitFor('the crew', up, { details: child.logs });
+  await waitFor('the workers', up, { details: child.logs });
   return child;
 }
 
@@ -27,14 +27,14 @@ const workersOf = ({ pid }: Child): number[] =>
 
 test('takes an address for health and metrics by a flag', async () => {
   for (const health of [['--health', '127.0.0.1:0'], ['--health=127.0.0.1:0']]) {
-    const child = await crew(...health);
+    const child = await startPrimary(...health);
     const { code } = await child.end('SIGTERM');
     assert.is(code, 0, child.logs());
   }
 });
 
-test('is replaced also when all of it has died at once and no health server keeps the primary', async () => {
-  const child = await crew('--health', '');
+test('replaces its workers also when all have died at once and no health server keeps the primary', async () => {
+  const child = await startPrimary('--health', '');
   const first = workersOf(child);
   for (const pid of first) process.kill(pid, 'SIGKILL');
   await waitFor(

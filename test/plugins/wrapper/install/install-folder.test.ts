@@ -75,7 +75,7 @@ installing('is not written to again while it is what it should be', () => {
   assert.is(statSync(join(to, 'current', 'bin/node')).ino, before);
 });
 
-installing('is mended where a file was changed or is gone', () => {
+installing('is fixed where a file was changed or is gone', () => {
   const [to, from] = [emptyFolder(), bundle('1')];
   const { version } = installFolder(from, to);
   writeFileSync(join(to, version, 'bin/node'), 'changed 1');

@@ -2,9 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { repeatWork } from '../../../../src/plugins/wrapper/keep.ts';
 
-const beats = suite('beat');
+const test = suite('repeatWork');
 
-beats('goes on after failures until it is told to end', async () => {
+test('goes on after failures until it is told to end', async () => {
   const ending = new AbortController();
   const told: number[] = [];
   let count = 0;
@@ -27,7 +27,7 @@ beats('goes on after failures until it is told to end', async () => {
   assert.ok((told[0] as number) >= 5_000, 'a key server that refuses is left in peace for some seconds');
 });
 
-beats('retries no later than it may', async () => {
+test('retries no later than it may', async () => {
   const ending = new AbortController();
   const told: number[] = [];
   await repeatWork({
@@ -42,7 +42,7 @@ beats('retries no later than it may', async () => {
   assert.equal(told, [3, 3, 3, 3, 3]);
 });
 
-beats('tells nothing of a beat that was cut short', async () => {
+test('tells nothing of a pass that was cut short', async () => {
   const ending = new AbortController();
   await repeatWork({
     work: async () => {
@@ -55,4 +55,4 @@ beats('tells nothing of a beat that was cut short', async () => {
   });
 });
 
-beats.run();
+test.run();

@@ -7,10 +7,10 @@ import type { RenewedLease } from '../../../../src/runtime/vault/logins.ts';
 const keeper = suite('token keeper');
 const signal = new AbortController().signal;
 
-type Answer = { leaseSeconds: number | undefined; renewable: boolean; replaced: boolean } | VaultError;
+type RenewalReply = { leaseSeconds: number | undefined; renewable: boolean; replaced: boolean } | VaultError;
 
 /** A client that answers in turn and notes what was asked of it. */
-function client(...answers: Answer[]) {
+function client(...answers: RenewalReply[]) {
   const calls: string[] = [];
   const answer = (call: string) => async () => {
     calls.push(call);

@@ -4,7 +4,7 @@ import { type KvStore, kvStore } from '../../../support/kv.ts';
 import { startOpenBao } from '../../../support/openbao.ts';
 import { startRequestLog } from '../../../support/request-log.ts';
 import { startWrapper, type WrapperOptions, type WrapperRun } from '../../../support/svc-wrapper.ts';
-import type { FaultProxy, HttpAnswer, OpenBao, RequestLog } from '../../../support/types.ts';
+import type { FaultProxy, HttpResult, OpenBao, RequestLog } from '../../../support/types.ts';
 
 /** A wrapper behind which stand a log of its requests, then faults, then OpenBao. */
 export interface FaultyBed {
@@ -56,6 +56,6 @@ export async function startFaultyBed(): Promise<FaultyBed> {
 }
 
 /** A page of the wrapper's health endpoint. */
-export async function page(run: WrapperRun, path: string): Promise<HttpAnswer> {
+export async function page(run: WrapperRun, path: string): Promise<HttpResult> {
   return http(`${await run.health()}${path}`);
 }

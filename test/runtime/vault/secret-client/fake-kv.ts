@@ -1,4 +1,4 @@
-import type { Answer, Handler } from '../fake-key-server.ts';
+import type { Handler, KeyServerReply } from '../fake-key-server.ts';
 
 const mountQuestion = 'sys/internal/ui/mounts/';
 
@@ -21,9 +21,12 @@ export function kvHandler(mounts: readonly FakeMount[], rest: Handler): Handler 
   };
 }
 
-export const refused = (status: number, ...errors: string[]): Answer => ({ status, json: { errors } });
+export const refused = (status: number, ...errors: string[]): KeyServerReply => ({
+  status,
+  json: { errors },
+});
 
-export const kv2 = (data: unknown, version = 1): Answer => ({
+export const kv2 = (data: unknown, version = 1): KeyServerReply => ({
   status: 200,
   json: { data: { data, metadata: { version } } },
 });

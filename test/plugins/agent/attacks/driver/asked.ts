@@ -1,16 +1,16 @@
 import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import type { Scene } from './scene.ts';
 
-interface Answer {
+interface CoverReply {
   readonly covered: boolean;
   readonly limit: string;
 }
 
 export interface AskedRecord {
-  readonly before: Answer;
-  readonly after: Answer;
+  readonly before: CoverReply;
+  readonly after: CoverReply;
   /** By programs that only report. */
-  readonly audited: Answer;
+  readonly audited: CoverReply;
 }
 
 /** A process asks whether it is covered. */
@@ -31,7 +31,7 @@ export async function asked(scene: Scene): Promise<AskedRecord> {
 
 async function startAsker({ asker }: Scene) {
   const { pid, send, next, close } = await startLineProcess(process.execPath, [...process.execArgv, asker]);
-  const ask = (): Promise<Answer> => {
+  const ask = (): Promise<CoverReply> => {
     send('');
     return next();
   };

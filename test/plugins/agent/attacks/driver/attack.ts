@@ -4,7 +4,7 @@ import { newMarker } from '../../../../support/bypass/victim.ts';
 import type { Plan } from './scene.ts';
 
 /** What came of an attack: what the kernel said, `done`, or `killed`. */
-export type Outcome = string;
+export type AttackOutcome = string;
 
 interface Said {
   readonly outcome?: string;
@@ -24,12 +24,12 @@ export async function attack(
   plan: Plan,
   name: string,
   args: readonly (string | number)[] = [],
-): Promise<Outcome> {
+): Promise<AttackOutcome> {
   return outcomeOf(await startAttack(plan, name, args));
 }
 
 /** The last thing that it says. */
-export async function outcomeOf(attacker: LineProcess): Promise<Outcome> {
+export async function outcomeOf(attacker: LineProcess): Promise<AttackOutcome> {
   const said = await attacker.nextOrEnd<Said>();
   attacker.close();
   const { code, signal } = await attacker.exited;
@@ -55,4 +55,4 @@ export async function startVictim({ bypass }: Plan, args: readonly string[] = []
 export const readEnviron = async (
   { bypass }: Plan,
   target: { pid: number; marker: string },
-): Promise<Outcome> => (await tryAccessPath(bypass, 'environ', target)).outcome;
+): Promise<AttackOutcome> => (await tryAccessPath(bypass, 'environ', target)).outcome;

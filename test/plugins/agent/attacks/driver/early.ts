@@ -7,7 +7,7 @@ import {
 import { mapFolder } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { mapEntries, openPinnedMap } from '../../../../../src/runtime/bpf/map.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
-import { type Outcome, outcomeOf, startAttack, startVictim, type Victim } from './attack.ts';
+import { type AttackOutcome, outcomeOf, startAttack, startVictim, type Victim } from './attack.ts';
 import type { Scene } from './scene.ts';
 
 const perRead = 'file_permission';
@@ -16,7 +16,7 @@ export interface EarlyRecord {
   /** Of what was asked to be covered before there was any guard. */
   readonly late: boolean;
   readonly readsChecked: boolean;
-  readonly outcome: Outcome;
+  readonly outcome: AttackOutcome;
 }
 
 /** Somebody opened what was asked to be covered before the guard was started. */

@@ -1,6 +1,6 @@
 import { mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { newMarker } from '../../../../support/bypass/victim.ts';
-import { type Outcome, readEnviron, startAttack } from './attack.ts';
+import { type AttackOutcome, readEnviron, startAttack } from './attack.ts';
 import type { Scene } from './scene.ts';
 
 export interface Lurked {
@@ -77,7 +77,7 @@ export interface MigratedRecord {
   /** By its cgroup alone. */
   readonly parentCovered: boolean | undefined;
   readonly childCovered: boolean | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: AttackOutcome;
 }
 
 const cgroups = ['/sys/fs/cgroup/covered', '/sys/fs/cgroup/elsewhere'] as const;

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attack, type Outcome, startVictim } from './attack.ts';
+import { type AttackOutcome, attack, startVictim } from './attack.ts';
 import type { Scene } from './scene.ts';
 
 export interface LimitsRecord {
-  readonly lowered: Outcome;
-  readonly raised: Outcome;
+  readonly lowered: AttackOutcome;
+  readonly raised: AttackOutcome;
 }
 
 /** Somebody sets the limit on core dumps of a covered process. */

@@ -1,15 +1,15 @@
-import { attack, type Outcome, startVictim } from './attack.ts';
+import { type AttackOutcome, attack, startVictim } from './attack.ts';
 import type { Scene } from './scene.ts';
 
 export interface SamplesRecord {
   /** On oneself, so as to go on in children that are covered later. */
-  readonly inherited: Outcome;
-  readonly stack: Outcome;
-  readonly registers: Outcome;
+  readonly inherited: AttackOutcome;
+  readonly stack: AttackOutcome;
+  readonly registers: AttackOutcome;
   /** Attributes in a page that is not present as the call is made. */
-  readonly absentAttributes: Outcome;
+  readonly absentAttributes: AttackOutcome;
   /** What shows no memory of anybody, or one's own. */
-  readonly harmless: Readonly<Record<string, Outcome>>;
+  readonly harmless: Readonly<Record<string, AttackOutcome>>;
 }
 
 /** Samples of user memory by perf, and what perf is there for. */

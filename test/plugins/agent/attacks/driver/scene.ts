@@ -7,8 +7,8 @@ import {
 } from '../../../../../src/plugins/agent/guard/create-guard.ts';
 import type { Tallies } from '../../../../../src/plugins/agent/guard/map-readings.ts';
 import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
-import { eachHit } from '../../guard/each-access-event.ts';
 import { recordingLog } from '../../access-events/recording-log.ts';
+import { eachAccessEvent } from '../../guard/each-access-event.ts';
 
 /** Where attacks are tried, and on what. */
 export interface Plan {
@@ -87,7 +87,7 @@ function watch({ bpf, tier }: Plan, name: string, { before, ...options }: FreshO
     onCanary() {},
     ...options,
   });
-  guard.onHit(eachHit((hit) => hits.push(hit)));
+  guard.onHit(eachAccessEvent((hit) => hits.push(hit)));
   return {
     ...{ guard, folder, hits },
     get tallies() {

@@ -1,11 +1,11 @@
 import { newMarker } from '../../../../support/bypass/victim.ts';
-import { type Outcome, outcomeOf, startAttack } from './attack.ts';
+import { type AttackOutcome, outcomeOf, startAttack } from './attack.ts';
 import type { Scene } from './scene.ts';
 
 export interface SharedMemoryRecord {
   /** With nobody covered. */
-  readonly unprotected: Outcome;
-  readonly outcome: Outcome;
+  readonly unprotected: AttackOutcome;
+  readonly outcome: AttackOutcome;
   /** What the guard says of a process that is covered now. */
   readonly openedBefore: boolean | undefined;
   readonly reported: number;
@@ -27,7 +27,7 @@ export async function sharedMemory(scene: Scene, sharer: Sharer): Promise<Shared
   return { unprotected, outcome, openedBefore, reported };
 }
 
-async function readAfter(scene: Scene, sharer: Sharer, then: (pid: number) => void): Promise<Outcome> {
+async function readAfter(scene: Scene, sharer: Sharer, then: (pid: number) => void): Promise<AttackOutcome> {
   const marker = newMarker();
   const victim = await startAttack(scene, 'share', ['--with', sharer], { BYPASS_SECRET: marker });
   const { pid, other, address } = await victim.next<{ pid: number; other: number; address: number }>();

@@ -9,7 +9,7 @@ const MOST_TRIES = 50;
 const sample = /^svc_agent_hits_total\{road="(\w+)",outcome="(\w+)"\} (\d+)$/gm;
 
 /** The agent's counters of hits, by `road outcome`, once no more come. */
-export async function hitCounts(health: string): Promise<Record<string, number>> {
+export async function accessEventCounts(health: string): Promise<Record<string, number>> {
   let last = await read(health);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     await sleep(REST_MS);

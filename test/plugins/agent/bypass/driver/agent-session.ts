@@ -4,9 +4,9 @@ import { launchReady } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import type { LogLine } from '../../../../support/log-lines.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
-import { hitCounts } from './access-event-counts.ts';
+import { accessEventCounts } from './access-event-counts.ts';
 import type { AgentMode, Machine } from './plan.ts';
-import type { HitLine } from './records.ts';
+import type { AccessEventLine } from './records.ts';
 import { startRegistrar } from './registrar-place.ts';
 import type { Session } from './session.ts';
 
@@ -38,10 +38,10 @@ export async function startAgentSession(
     facts: { tier: Number(listening['tier']), enforcing: listening['enforcing'] === 'true' },
     kills: mode.enforce && mode.kill,
     get hits() {
-      return lines.filter(({ event }) => /^hit\./.test(event)).map(hitLine);
+      return lines.filter(({ event }) => /^hit\./.test(event)).map(accessEventLine);
     },
     place: () => startRegistrar(machine.registrar, socket),
-    counted: () => hitCounts(String(listening['health'])),
+    counted: () => accessEventCounts(String(listening['health'])),
     held: () => lines.filter(({ event }) => event === 'hits.more').length,
     async close() {
       await agent.end();
@@ -72,7 +72,7 @@ function lineReader(lines: LogLine[]): (text: string) => void {
 /** On a busy host an emulated machine attaches the programs of a tier in a minute. */
 const longestStartMs = 180_000;
 
-function hitLine({ road, outcome, syscall, ...line }: LogLine): HitLine {
+function accessEventLine({ road, outcome, syscall, ...line }: LogLine): AccessEventLine {
   const { source_pid: sourcePid, source_comm: sourceComm, target_pid: targetPid } = line;
   return { road, outcome, syscall, sourcePid, sourceComm, ...(targetPid === undefined ? {} : { targetPid }) };
 }

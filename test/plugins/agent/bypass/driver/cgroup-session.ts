@@ -9,11 +9,11 @@ import { coverPods } from '../../../../../src/plugins/agent/pods/cover-pods.ts';
 import { findCgroupRoot, type PodCgroup } from '../../../../../src/plugins/agent/pods/pod-cgroups.ts';
 import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
-import { eachHit } from '../../guard/each-access-event.ts';
 import { recordingLog } from '../../access-events/recording-log.ts';
+import { eachAccessEvent } from '../../guard/each-access-event.ts';
 import type { Place } from './place.ts';
 import type { AgentMode } from './plan.ts';
-import type { HitLine } from './records.ts';
+import type { AccessEventLine } from './records.ts';
 import type { Session } from './session.ts';
 
 const { log } = recordingLog();
@@ -25,7 +25,7 @@ export interface CgroupPlace extends Place {
 
 /** The agent's guard, and the agent's own way of covering the pods that its node's API server names. */
 export async function startCgroupSession(folder: string, mode: AgentMode): Promise<Session> {
-  const hits: HitLine[] = [];
+  const hits: AccessEventLine[] = [];
   const guard = createGuard({
     ...{
       folder,
@@ -38,14 +38,14 @@ export async function startCgroupSession(folder: string, mode: AgentMode): Promi
     onTallies() {},
     onCanary() {},
   });
-  guard.onHit(eachHit((hit) => hits.push(hitLine(hit))));
+  guard.onHit(eachAccessEvent((hit) => hits.push(accessEventLine(hit))));
   await guard.start();
   return {
     facts: { tier: guard.status.tier ?? 0, enforcing: guard.status.enforcing },
     kills: mode.enforce && mode.kill,
     hits,
     place: async () => cgroupPlace(guard),
-    counted: async () => countHits(hits),
+    counted: async () => countAccessEvents(hits),
     held: () => 0,
     async close() {
       await guard.close();
@@ -96,7 +96,7 @@ async function removeCgroup(path: string): Promise<void> {
   });
 }
 
-function hitLine({ road, outcome, syscall, source, target }: AccessEvent): HitLine {
+function accessEventLine({ road, outcome, syscall, source, target }: AccessEvent): AccessEventLine {
   return {
     ...{ road, outcome, syscall: syscallName(syscall) ?? String(syscall) },
     ...{ sourcePid: source.pid, sourceComm: source.comm },
@@ -104,7 +104,7 @@ function hitLine({ road, outcome, syscall, source, target }: AccessEvent): HitLi
   };
 }
 
-export function countHits(hits: readonly HitLine[]): Record<string, number> {
+export function countAccessEvents(hits: readonly AccessEventLine[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { road, outcome } of hits) {
     const name = `${road} ${outcome}`;

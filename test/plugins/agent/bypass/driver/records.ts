@@ -1,7 +1,7 @@
 /** What the driver prints, a line of JSON each. */
 
 /** A hit as the agent tells it. */
-export interface HitLine {
+export interface AccessEventLine {
   readonly road: string;
   readonly outcome: string;
   readonly syscall: string;
@@ -24,7 +24,7 @@ export interface AttemptRecord {
   readonly attacker: number;
   /** The victim, and its child. */
   readonly targets: readonly number[];
-  readonly hits: readonly HitLine[];
+  readonly hits: readonly AccessEventLine[];
 }
 
 export interface PhaseRecord {

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessPathEntry } from '../../../../support/bypass/types.ts';
 import { type AgentSession, startAgentSession } from './agent-session.ts';
 import type { Attempt } from './attack.ts';
-import { countHits, startCgroupSession } from './cgroup-session.ts';
+import { countAccessEvents, startCgroupSession } from './cgroup-session.ts';
 import type { Place } from './place.ts';
 import type { Machine, Phase } from './plan.ts';
-import type { AttemptRecord, DriverRecord, HitLine } from './records.ts';
+import type { AccessEventLine, AttemptRecord, DriverRecord } from './records.ts';
 import { scenarios } from './scenarios.ts';
 import type { Session } from './session.ts';
 import { registerTraced } from './traced.ts';
@@ -39,7 +39,11 @@ export async function runPhase(
     await sleep(settleMs);
     const { hits, facts } = session;
     for (const attempt of attempts) tell(asRecord(phase, attempt, hits));
-    const counts = { logged: countHits(hits), counted: await session.counted(), held: session.held() };
+    const counts = {
+      logged: countAccessEvents(hits),
+      counted: await session.counted(),
+      held: session.held(),
+    };
     const milliseconds = Math.round(performance.now() - began);
     tell({ kind: 'phase', phase: phase.name, ...facts, ...counts, milliseconds });
   } finally {
@@ -105,8 +109,8 @@ async function walkLate(
 }
 
 /** Each attempt has a victim of its own; what leads to all memory has none, and is known by the attacker. */
-function asRecord({ name }: Phase, attempt: Attempt, hits: readonly HitLine[]): AttemptRecord {
-  const isOf = ({ targetPid, sourcePid }: HitLine) =>
+function asRecord({ name }: Phase, attempt: Attempt, hits: readonly AccessEventLine[]): AttemptRecord {
+  const isOf = ({ targetPid, sourcePid }: AccessEventLine) =>
     targetPid === undefined ? sourcePid === attempt.attacker : attempt.targets.includes(targetPid);
   return { kind: 'attempt', phase: name, ...attempt, hits: hits.filter(isOf) };
 }

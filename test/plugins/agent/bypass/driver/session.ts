@@ -1,5 +1,5 @@
 import type { Place } from './place.ts';
-import type { HitLine } from './records.ts';
+import type { AccessEventLine } from './records.ts';
 
 /** One agent, or none, in one mode, from its start to its end. */
 export interface Session {
@@ -7,7 +7,7 @@ export interface Session {
   /** It kills who reads. */
   readonly kills: boolean;
   /** As they come. */
-  readonly hits: readonly HitLine[];
+  readonly hits: readonly AccessEventLine[];
   /** A fresh place; not covered yet. */
   place(): Promise<Place>;
   /** Hits by `road outcome`, as the metrics have them. */

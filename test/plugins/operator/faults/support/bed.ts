@@ -6,7 +6,7 @@ import {
   type Replica,
   startOperatorCluster,
 } from '../../../../support/operator-cluster.ts';
-import type { HttpAnswer } from '../../../../support/types.ts';
+import type { HttpResult } from '../../../../support/types.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { createAdmissionClient } from './admissions.ts';
 
@@ -52,7 +52,7 @@ export function readyReplicas({ replicas }: OperatorCluster, count: number): Pro
 }
 
 /** @param name `readyz` or `healthz`; its JSON names what is wrong */
-export function page({ started }: Replica, name: string): Promise<HttpAnswer> {
+export function page({ started }: Replica, name: string): Promise<HttpResult> {
   return http(`http://${started['health']}/${name}`);
 }
 

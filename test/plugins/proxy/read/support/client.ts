@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { bucket, type TestProxy } from './bench.ts';
 
-export interface Answer {
+export interface ProxyResponse {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 /** The connection was reset before the head of an answer was seen. */
-const broken: Answer = { status: 0, headers: {}, body: Buffer.alloc(0), complete: false };
+const broken: ProxyResponse = { status: 0, headers: {}, body: Buffer.alloc(0), complete: false };
 
 /** One request as it stands, without an SDK that hides what the wire says. */
 export function send(
@@ -25,7 +25,7 @@ export function send(
   path: string,
   headers: Record<string, string> = {},
   method = 'GET',
-): Promise<Answer> {
+): Promise<ProxyResponse> {
   return new Promise((resolve, reject) => {
     const sent = request(`${proxy.url}${path}`, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
