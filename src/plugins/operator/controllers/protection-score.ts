@@ -1,5 +1,5 @@
 import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
-import { isExempt, isOver } from '../../../core/injection/protected-pods.ts';
+import { isExempt, isOver, isProtected } from '../../../core/injection/protected-pods.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
 import type { Score } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
@@ -30,7 +30,7 @@ export function startScoreController(deps: ScoreDeps): Controller {
     ...{ leadership, metrics, log, signal, settleMs: timing.settle, resyncMs: timing.resync },
     async whenReady() {
       await cluster.whenSynced();
-      await agentsTold(deps, timing.agents);
+      await untilKnown(deps, timing.unknown);
     },
     *keys() {
       for (const { name } of cluster.namespaces.values()) yield name;
@@ -49,9 +49,9 @@ export function startScoreController(deps: ScoreDeps): Controller {
   return controller;
 }
 
-/** Egress policies have no handler here: every pass checks them. */
 function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) => void): void {
   const { pods, workloads, serviceConfigs, namespaces } = deps.cluster;
+  deps.egress.onChange(enqueue);
   pods.onChange(({ namespace }) => enqueue(namespace));
   workloads.onChange(({ namespace }) => enqueue(namespace));
   serviceConfigs.onChange(({ namespace }) => enqueue(namespace));
@@ -81,22 +81,23 @@ function onNodeChanges(deps: ScoreDeps, gatherMs: number, handle: (namespace: st
 const pollMs = 500;
 
 /**
- * Resolves once the agents of all nodes with protected pods have reported, this replica no longer leads, or `longestMs`
- * has passed.
+ * Resolves once the agents and egress policies of all protected pods are known, this replica no longer leads, or
+ * `longestMs` has passed. Otherwise each change of the leader would lower every score for a moment.
  */
-async function agentsTold(deps: ScoreDeps, longestMs: number): Promise<void> {
+async function untilKnown(deps: ScoreDeps, longestMs: number): Promise<void> {
   const { leadership, signal } = deps;
   const end = performance.now() + longestMs;
-  while (leadership.leading && !signal.aborted && performance.now() < end && !allTold(deps)) {
+  while (leadership.leading && !signal.aborted && performance.now() < end && !allKnown(deps)) {
     await sleep(pollMs, signal).catch(() => {});
   }
 }
 
-function allTold({ cluster, nodes }: ScoreDeps): boolean {
-  for (const { pod } of cluster.pods.values()) {
+function allKnown({ cluster, nodes, egress, namespace: own }: ScoreDeps): boolean {
+  for (const { pod, namespace } of cluster.pods.values()) {
     const { nodeName } = pod.spec;
-    if (nodeName === undefined || !isLabelled(pod.metadata.labels)) continue;
+    if (nodeName === undefined || !isProtected(pod) || isExempt(namespace, own)) continue;
     if (nodes.agentOf(nodeName) === undefined) return false;
+    if (egress.egressPolicyOf(namespace) === undefined) return false;
   }
   return true;
 }
@@ -177,6 +178,8 @@ export interface ScoreDeps extends Omit<ControllerDeps, 'events'> {
     egressPolicyOf(namespace: string): boolean | undefined;
     /** Names of policies of others that let its protected pods reach more. */
     wideningPoliciesOf(namespace: string): readonly string[];
+    /** Called with a namespace for which either of them may answer something else from now on. */
+    onChange(handle: (namespace: string) => void): void;
   };
   readonly indexes: Pick<Indexes, 'pods' | 'serviceConfigs'>;
   /** In milliseconds; omitted ones have their default. */
@@ -190,8 +193,8 @@ export interface ScoreTiming {
   readonly nodes: number;
   /** Between two passes over all namespaces, which cost no call if nothing has changed. */
   readonly resync: number;
-  /** How long a new leader waits for the agents' reports before it writes "unknown". */
-  readonly agents: number;
+  /** How long a new leader waits for the agents' reports and the egress policies before it scores without them. */
+  readonly unknown: number;
   /** How long a written report is assumed to exist. */
   readonly trust: number;
 }
@@ -200,6 +203,6 @@ const usualTiming: ScoreTiming = {
   settle: 2_000,
   nodes: 2_000,
   resync: 60_000,
-  agents: 45_000,
+  unknown: 45_000,
   trust: 15 * 60_000,
 };

@@ -29,6 +29,8 @@ export interface EgressController {
   egressPolicyOf(namespace: string): boolean | undefined;
   /** Sorted names of others' policies that let protected pods reach more. */
   wideningPoliciesOf(namespace: string): readonly string[];
+  /** Called with a namespace for which either of them may answer something else from now on. */
+  onChange(handle: (namespace: string) => void): void;
   /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
@@ -63,16 +65,22 @@ export function startEgressController(
   });
   signal.addEventListener('abort', forget, { once: true });
 
+  const handles: ((namespace: string) => void)[] = [];
+  const changed = (namespace: string) => {
+    for (const handle of handles) handle(namespace);
+  };
   const look = createReconcile({ deps, indexes, policies, tuning });
   const reconcile = async (namespace: string, lead: AbortSignal): Promise<Reconciled> => {
     const current = term;
     const { state, next } = await look(namespace, current, lead);
+    const before = current.states.get(namespace);
     if (state === undefined) current.states.delete(namespace);
     else {
-      recordPolicyChanges(namespace, current.states.get(namespace), state, { log, events });
+      recordPolicyChanges(namespace, before, state, { log, events });
       current.states.set(namespace, state);
     }
     if (current === term) metrics.show(current.states.values());
+    if (!isDeepStrictEqual(state, before)) changed(namespace);
     return next;
   };
 
@@ -86,12 +94,14 @@ export function startEgressController(
     reconcile,
   });
   enqueueChanges(cluster, policies, controller.enqueue);
+  policies.onChange(({ namespace }) => changed(namespace));
   return {
     egressPolicyOf(namespace) {
       const state = leadership.leading ? term.states.get(namespace) : undefined;
       return state?.applied && policies.get(`${namespace}/${policyNames(namespace).main}`) !== undefined;
     },
     wideningPoliciesOf: (namespace) => term.states.get(namespace)?.widening ?? [],
+    onChange: (handle) => void handles.push(handle),
     closed: Promise.all([controller.closed, policies.closed]).then(() => {}),
   };
 }

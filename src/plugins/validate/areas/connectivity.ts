@@ -121,7 +121,7 @@ export const agentsToOperator: Check = {
   ...{ id: 'SVC-NET-006', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Agents reach the operator on 8199 (it hears from each of them)',
   cause:
-    'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every 30 seconds. Each agent is asked whether the operator responds, and the operator how many agents report.',
+    'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every 15 seconds. Each agent is asked whether the operator responds, and the operator how many agents report.',
   fix: 'See operator.* in the log of an agent, and node.* in that of the operator.',
   async run(context) {
     const [operator, agents] = await Promise.all([operatorOf(context), toldOf(context)]);

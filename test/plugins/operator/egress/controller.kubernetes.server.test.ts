@@ -85,6 +85,9 @@ test('gives a namespace its policy with its first protected pod', async (rig) =>
   const { kube, namespace, operator } = rig;
   const service = await kube.must('GET', '/api/v1/namespaces/kube-system/services/kube-dns');
   const server = await kube.must('GET', '/api/v1/namespaces/default/services/kubernetes');
+  const { controller } = operator;
+  const told = new Map<string, boolean | undefined>();
+  controller.onChange((changed) => told.set(changed, controller.egressPolicyOf(changed)));
   await kube.apply(protectedPod(namespace, 'one'));
   const found = await until(rig, 'the policy', has(vaultLine));
   assert.equal(
@@ -101,8 +104,11 @@ test('gives a namespace its policy with its first protected pod', async (rig) =>
   );
   assert.is(found.metadata.labels['app.kubernetes.io/managed-by'], 'svc-operator');
   assert.equal(found.spec.podSelector, { matchLabels: { 'svc/protected': 'true' } });
-  await waitFor('its state', () => operator.controller.egressPolicyOf(namespace) === true);
-  assert.is(operator.controller.egressPolicyOf('default'), undefined);
+  await waitFor('its state', () => told.get(namespace) === true);
+  assert.is(controller.egressPolicyOf(namespace), true);
+  assert.is(controller.egressPolicyOf('default'), undefined);
+  await kube.must('DELETE', `/api/v1/namespaces/${namespace}/pods/one?gracePeriodSeconds=0`);
+  await waitFor('the end of its state', () => told.get(namespace) === undefined);
 });
 
 test('does not write when nothing has changed, be it a policy without a rule', async (rig) => {

@@ -23,7 +23,8 @@ const workers: Promise<void>[] = [];
 
 test.before(async () => {
   registry = await startRegistry();
-  world = await startWorld();
+  // no init container that copies the folder for each of them: half of the processor time of all pods
+  world = await startWorld({ values: { operator: { wrapperDelivery: 'image' } } });
   await world.kv.put('app', { PASSWORD: SECRET });
   namespace = await world.namespace();
   const create = (plural: string, name: string, members: object) =>
@@ -113,7 +114,7 @@ async function tell(one: PodCase, name: string): Promise<Readonly<Record<string,
   }
 }
 
-/** Several at a time: what takes long is the copy of the wrapper's folder within the limits of its container. */
+/** Several at a time: each waits for the API server and for its key server. */
 async function runThem(
   waiting: (readonly [PodCase, (told: ReturnType<typeof tell>) => void])[],
 ): Promise<void> {

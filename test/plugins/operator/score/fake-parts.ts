@@ -42,9 +42,16 @@ export function fakeNodes() {
 
 /** Policies that are applied everywhere, until a test says otherwise. */
 export function fakeEgress() {
+  const handles: ((namespace: string) => void)[] = [];
   return {
     applied: true as boolean | undefined,
     widening: [] as readonly string[],
+    onChange: (handle: (namespace: string) => void) => void handles.push(handle),
+    /** Says that it has changed in this namespace. */
+    change(namespace: string, applied: boolean) {
+      this.applied = applied;
+      for (const handle of handles) handle(namespace);
+    },
     egressPolicyOf(): boolean | undefined {
       return this.applied;
     },

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ProtectionReportStatus } from '../../../../src/core/custom-resources/protection-report.ts';
@@ -178,6 +179,39 @@ test('are of the leader alone', async () => {
     replica.leadership.lead(true);
   }
   await waitFor('the first one again', async () => (await replica.shown(namespace)).length === 2);
+});
+
+async function untilShown({ shown }: ScoreReplica, namespace: string, score: number): Promise<void> {
+  let last: readonly string[] = [];
+  await waitFor(
+    `a score of ${score}`,
+    async () => {
+      last = await shown(namespace);
+      return last.some((line) => line.endsWith(` ${score}`));
+    },
+    { details: () => last.join('\n') },
+  );
+}
+
+test('wait, under a new leader, for agents and egress policies, and follow these at once', async () => {
+  const namespace = await protectedNamespace();
+  const uid = await run(namespace, mutated(plainPod('safe')), 'node-9');
+  const next = await startScoreReplica(kube, token, false, { resync: 600_000, unknown: 600_000 });
+  try {
+    // other tests left pods on nodes of their own
+    for (const node of ['node-1', 'node-2']) next.nodes.tell(node, []);
+    next.egress.applied = undefined;
+    next.leadership.lead(true);
+    next.nodes.tell('node-9', [uid]);
+    await setTimeout(1_500);
+    assert.equal(await next.shown(namespace), [], 'the egress policies are not known yet');
+    next.egress.applied = true;
+    await untilShown(next, namespace, 92);
+    next.egress.change(namespace, false);
+    await untilShown(next, namespace, 82);
+  } finally {
+    await next.stop();
+  }
 });
 
 test('are current again after the API server was away', async () => {

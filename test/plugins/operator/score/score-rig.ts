@@ -2,7 +2,10 @@ import type { InjectionDefaults, InjectionPlan } from '../../../../src/core/inje
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
-import { startScoreController } from '../../../../src/plugins/operator/controllers/protection-score.ts';
+import {
+  type ScoreTiming,
+  startScoreController,
+} from '../../../../src/plugins/operator/controllers/protection-score.ts';
 import { startClusterView } from '../../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
@@ -39,10 +42,15 @@ export async function prepareForReports(kube: Kubernetes): Promise<string> {
 
 export type ScoreReplica = Awaited<ReturnType<typeof startScoreReplica>>;
 
-const quick = { settle: 50, nodes: 50, resync: 300, agents: 0, trust: 600 };
+const quick: ScoreTiming = { settle: 50, nodes: 50, resync: 300, unknown: 0, trust: 600 };
 
 /** The view and the controller of one replica, with what it writes. */
-export async function startScoreReplica(kube: Kubernetes, token: string, leading = true) {
+export async function startScoreReplica(
+  kube: Kubernetes,
+  token: string,
+  leading = true,
+  timing: Partial<ScoreTiming> = {},
+) {
   const stop = new AbortController();
   const { signal } = stop;
   const connected = await createKubeClient({ KUBECONFIG: kube.kubeconfig(token) });
@@ -58,8 +66,8 @@ export async function startScoreReplica(kube: Kubernetes, token: string, leading
   const { log, lines } = recordingLog();
   const health = createHealth();
   const metrics = await createMetrics({ version: '0', component: 'operator' });
-  const timing = { stableMs: 100, initialBackoffMs: 50, maxBackoffMs: 500 };
-  const cluster = startClusterView({ client, log, metrics, health, signal, timing });
+  const watching = { stableMs: 100, initialBackoffMs: 50, maxBackoffMs: 500 };
+  const cluster = startClusterView({ client, log, metrics, health, signal, timing: watching });
   const leadership = adjustableLeadership(leading);
   const nodes = fakeNodes();
   const egress = fakeEgress();
@@ -77,7 +85,7 @@ export async function startScoreReplica(kube: Kubernetes, token: string, leading
       egress,
     },
     indexes: { pods: byNamespace(cluster.pods), serviceConfigs: byNamespace(cluster.serviceConfigs) },
-    timing: quick,
+    timing: { ...quick, ...timing },
   });
   return {
     ...{ leadership, nodes, egress, writes, lines },
