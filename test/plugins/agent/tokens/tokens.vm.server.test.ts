@@ -6,7 +6,7 @@ import { GUEST_NODE, guestProgram } from '../../../support/vm/guest-program.ts';
 import { PACKAGE } from '../../../support/vm/package-files.ts';
 import { tokenAttempts } from './attack-paths.ts';
 
-const longestMs = 200_000;
+const longestMs = 300_000;
 export const timeout = 2 * longestMs + 20_000;
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -16,18 +16,21 @@ const denied = 'Permission denied';
 type Told = Readonly<Record<string, Record<string, unknown>>>;
 
 const test = suite('tokens of wrappers on tier 1, in a virtual machine');
+const covered = suite('tokens of covered pods on tier 1, in the same one');
 let told: Told = {};
 
 test.before(async () => {
+  const run = (driver: string) => `${GUEST_NODE} ${guest(driver)} ${guest('actor')} ${guest('agent')} 1`;
   const { status, records, stderr } = await bootAgainWhenStuck({
     timeoutMs: longestMs,
     processors: 1,
     files: {
       [guest('main')]: await guestProgram(at('./driver/main.ts')),
+      [guest('covered')]: await guestProgram(at('./driver/covered.ts')),
       [guest('actor')]: await guestProgram(at('./driver/actor.ts')),
       [guest('agent')]: await guestProgram(at('../faults/driver/agent-program.ts')),
     },
-    script: `exec ${GUEST_NODE} ${guest('main')} ${guest('actor')} ${guest('agent')} 1`,
+    script: `${run('main')} && exec ${run('covered')}`,
   });
   if (status !== 0) throw new Error(`The driver ended with ${status}\n${stderr}`);
   told = Object.fromEntries(records.map(({ name, record }) => [name, record])) as Told;
@@ -96,3 +99,44 @@ test('when the last wrapper has ended, the volume is nobody’s', () =>
   assert.equal(told['ended'], { node: 'second' }));
 
 test.run();
+
+covered(
+  'the first process of a container that mounts it reads it without having registered, and so do the kubelet and who is given the open file',
+  () =>
+    assert.equal(told['covered.guarded'], {
+      ...{ wrapper: 'first', kubelet: 'first', handed: 'first' },
+      ...{ child: denied, exec: denied, nsenter: denied, procRoot: denied, node: denied },
+    }),
+);
+
+covered('what it executes in its place is let in as well, and reports name that', () =>
+  assert.equal(told['covered.executed'], { wrapper: 'first', exec: denied, comm: 'become' }),
+);
+
+covered('that of a container which starts later is let in, and one that does not mount it is not', () =>
+  assert.equal(told['covered.later'], { proxy: 'first', exec: denied, wrapper: 'first', without: 'EACCES' }),
+);
+
+covered(
+  'a container that is started again is let in, and what outlives the first process of another is not',
+  () => assert.equal(told['covered.restarted'], { again: 'first', brother: 'EACCES', exec: denied }),
+);
+
+covered(
+  'an ephemeral container that mounts it is not let in, and one that the kubelet names as a lasting one is',
+  () => assert.equal(told['covered.ephemeral'], { known: 'first', ephemeral: 'EACCES' }),
+);
+
+covered('the log names each process once', () =>
+  assert.equal(told['covered.log'], { 'token.guarded': 4, 'token.unguarded': 0 }),
+);
+
+covered('an agent that is started again goes on with what it finds', () =>
+  assert.equal(told['covered.agentRestarted'], { last: 'EACCES', again: 'second', exec: denied }),
+);
+
+covered('when the last of them has ended, the volume is nobody’s', () =>
+  assert.equal(told['covered.ended'], { node: 'second' }),
+);
+
+covered.run();

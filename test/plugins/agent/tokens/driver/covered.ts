@@ -41,7 +41,7 @@ const agent = await startSvcAgent({
   },
 });
 
-const pod = makePod('a');
+const pod = makePod('d');
 kube.put('pod-a', { uid: pod.uid });
 mountTmpfs(pod);
 write(pod, 'first');
@@ -51,7 +51,7 @@ const cat = (container: RunningContainer) => brought(container, 'cat', token);
 const wrapper = await startContainer(pod, '1', { actor });
 await until(denied, () => cat(wrapper));
 told({
-  name: 'guarded',
+  name: 'covered.guarded',
   record: {
     wrapper: await reads(wrapper),
     child: await ask(wrapper.first, { do: 'cat', path: token }),
@@ -67,7 +67,7 @@ told({
 symlinkSync('/usr/bin/node', '/tmp/become');
 wrapper.first.send(JSON.stringify({ do: 'become', path: '/tmp/become' }));
 told({
-  name: 'executed',
+  name: 'covered.executed',
   record: {
     wrapper: await reads(wrapper),
     exec: cat(wrapper),
@@ -78,7 +78,7 @@ told({
 const proxy = await startContainer(pod, '2', { actor });
 const without = await startContainer(pod, '3', { actor, withVolume: false });
 told({
-  name: 'later',
+  name: 'covered.later',
   record: {
     proxy: await until('first', () => reads(proxy)),
     exec: cat(proxy),
@@ -93,7 +93,7 @@ await ask(brother, { do: 'read', path: '/dev/null' });
 await proxy.first.kill();
 const again = await startContainer(pod, '4', { actor });
 told({
-  name: 'restarted',
+  name: 'covered.restarted',
   record: {
     again: await until('first', () => reads(again)),
     brother: await ask(brother, { do: 'read', path: token }),
@@ -114,7 +114,7 @@ await new Promise((resolve) => setTimeout(resolve, 2_000));
 const ephemeral = await startContainer(pod, '5', { actor });
 const known = await startContainer(pod, '6', { actor });
 told({
-  name: 'ephemeral',
+  name: 'covered.ephemeral',
   record: {
     known: await until('first', () => reads(known)),
     ephemeral: await reads(ephemeral),
@@ -122,18 +122,21 @@ told({
 });
 
 const counts = ['token.guarded', 'token.unguarded'].map((event) => [event, agent.events(event).length]);
-told({ name: 'log', record: Object.fromEntries(counts) });
+told({ name: 'covered.log', record: Object.fromEntries(counts) });
 
 await agent.restart();
 write(pod, 'second');
 const last = await startContainer(pod, '7', { actor });
 told({
-  name: 'agentRestarted',
+  name: 'covered.agentRestarted',
   record: { last: await reads(last), again: await reads(again), exec: cat(again) },
 });
 for (const { first } of [again, ephemeral, known, last, without]) await first.kill();
 await brother.kill();
-told({ name: 'ended', record: { node: await until('second', () => busybox('cat', `${pod.volume}/token`)) } });
+told({
+  name: 'covered.ended',
+  record: { node: await until('second', () => busybox('cat', `${pod.volume}/token`)) },
+});
 await kubelet.kill();
 await agent.stop();
 await kube.stop();
