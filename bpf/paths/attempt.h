@@ -1,6 +1,6 @@
 /* Common to all attack paths: who is attacked, and the verdict. */
-#ifndef SVC_ROADS_ATTEMPT_H
-#define SVC_ROADS_ATTEMPT_H
+#ifndef SVC_PATHS_ATTEMPT_H
+#define SVC_PATHS_ATTEMPT_H
 
 #include "report.h"
 

@@ -3,8 +3,8 @@
  *
  * Attempts on a process that is still forming are ignored: most are harmless, and killing cannot be undone.
  * On every tier, readers are killed only if the settings say so; otherwise they are only reported. */
-#ifndef SVC_ROADS_CALLS_H
-#define SVC_ROADS_CALLS_H
+#ifndef SVC_PATHS_CALLS_H
+#define SVC_PATHS_CALLS_H
 
 #include "find/descriptor.h"
 #include "paths/core_limit.h"

@@ -1,7 +1,7 @@
 /* Raising the core dump limit, which the wrapper has lowered, from outside: the next crash would write a dump. Lowering
  * is permitted, because container runtimes set limits from outside. */
-#ifndef SVC_ROADS_CORE_LIMIT_H
-#define SVC_ROADS_CORE_LIMIT_H
+#ifndef SVC_PATHS_CORE_LIMIT_H
+#define SVC_PATHS_CORE_LIMIT_H
 
 #include "paths/attempt.h"
 

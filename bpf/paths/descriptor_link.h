@@ -1,7 +1,7 @@
 /* Memory files of a process, reached through the links in /proc/PID/fd and /proc/PID/map_files. Access is stopped at
  * the link, because the opened file does not show through which process it was reached. */
-#ifndef SVC_ROADS_DESCRIPTOR_LINK_H
-#define SVC_ROADS_DESCRIPTOR_LINK_H
+#ifndef SVC_PATHS_DESCRIPTOR_LINK_H
+#define SVC_PATHS_DESCRIPTOR_LINK_H
 
 #include "find/descriptor.h"
 #include "find/file.h"

@@ -1,6 +1,6 @@
 /* All memory of the machine: /proc/kcore, /dev/mem. */
-#ifndef SVC_ROADS_KERNEL_MEMORY_H
-#define SVC_ROADS_KERNEL_MEMORY_H
+#ifndef SVC_PATHS_KERNEL_MEMORY_H
+#define SVC_PATHS_KERNEL_MEMORY_H
 
 #include "paths/attempt.h"
 

@@ -4,8 +4,8 @@
  *
  * Other processes' memory is locked for many other purposes: to list mappings, to fork, to swap, to move pages. So the
  * current call and the descriptor that it reads decide. Only used to kill readers. */
-#ifndef SVC_ROADS_MEMORY_LOCK_H
-#define SVC_ROADS_MEMORY_LOCK_H
+#ifndef SVC_PATHS_MEMORY_LOCK_H
+#define SVC_PATHS_MEMORY_LOCK_H
 
 #include "paths/calls.h"
 

@@ -1,7 +1,7 @@
 /* Samples of user stacks and registers. The hook does not know which process they will come from, and events follow a
  * process into its children, so only events on the caller itself are permitted. */
-#ifndef SVC_ROADS_PERF_H
-#define SVC_ROADS_PERF_H
+#ifndef SVC_PATHS_PERF_H
+#define SVC_PATHS_PERF_H
 
 #include "paths/attempt.h"
 

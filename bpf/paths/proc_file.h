@@ -1,6 +1,6 @@
 /* environ and mem of a process, by whatever mount, link, descriptor or io_uring. */
-#ifndef SVC_ROADS_PROC_FILE_H
-#define SVC_ROADS_PROC_FILE_H
+#ifndef SVC_PATHS_PROC_FILE_H
+#define SVC_PATHS_PROC_FILE_H
 
 #include "find/file.h"
 #include "paths/attempt.h"

@@ -1,13 +1,13 @@
 /* Calls that need the kernel's permission to attach: process_vm_readv and writev, ptrace, pidfd_getfd, /proc/PID/mem
  * and the files that show registers. Permission to read is not checked: ns/ and much that tools need require it. */
-#ifndef SVC_ROADS_PTRACE_H
-#define SVC_ROADS_PTRACE_H
+#ifndef SVC_PATHS_PTRACE_H
+#define SVC_PATHS_PTRACE_H
 
 #include "paths/attempt.h"
 
 #define MODE_ATTACH 2
 
-inlined enum svc_access_path road_of_call(enum call_kind kind)
+inlined enum svc_access_path path_of_call(enum call_kind kind)
 {
 	switch (kind) {
 	case CALL_PROCESS_VM:
@@ -33,7 +33,7 @@ inlined int on_ptrace_access(struct task_struct *child, unsigned int mode)
 	if (!(mode & MODE_ATTACH))
 		return 0;
 	current_call(&call);
-	begin_attempt(&attempt, road_of_call(call.kind));
+	begin_attempt(&attempt, path_of_call(call.kind));
 	if (!aims_at(&attempt, child))
 		return 0;
 	if (is_reported_by_open(call.kind))

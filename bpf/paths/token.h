@@ -1,7 +1,7 @@
 /* The service account token with which a wrapper logs in. Its volume is a separate tmpfs, so the file system decides,
  * whatever mount, namespace or descriptor leads there, and whichever file the kubelet wrote last. */
-#ifndef SVC_ROADS_TOKEN_H
-#define SVC_ROADS_TOKEN_H
+#ifndef SVC_PATHS_TOKEN_H
+#define SVC_PATHS_TOKEN_H
 
 #include "paths/proc_file.h"
 #include "tokens.h"

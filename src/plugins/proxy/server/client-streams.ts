@@ -343,7 +343,7 @@ class Inbox {
 
 /** The caller closed the connection, or it was broken on purpose; nobody is left to answer. */
 export class ClientDisconnected extends Error {
-  override readonly name = 'CallerGone';
+  override readonly name = 'ClientDisconnected';
 
   constructor(cause?: unknown) {
     super('the caller has gone away', cause === undefined ? undefined : { cause });

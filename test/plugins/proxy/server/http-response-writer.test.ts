@@ -51,7 +51,7 @@ test('a caller that does not read holds the handler back', async () => {
   client.socket.resume();
   while (written.count < held + 40) await turn();
   client.destroy();
-  assert.is(((await outcome.promise) as Error).name, 'CallerGone');
+  assert.is(((await outcome.promise) as Error).name, 'ClientDisconnected');
   await server.stop();
 });
 
@@ -70,7 +70,7 @@ test('a caller that resets the connection while its answer leaves is no error of
 
 test('a caller that reads nothing for too long is given up', async () => {
   const { outcome, server, client } = await unread({ stallMs: 100 });
-  assert.is(((await outcome.promise) as Error).name, 'CallerGone');
+  assert.is(((await outcome.promise) as Error).name, 'ClientDisconnected');
   client.destroy();
   await server.stop();
 });

@@ -64,7 +64,7 @@ test('a caller that was gone before its body was asked for is not waited for', a
   });
   const client = new RawClient(server.port);
   client.send('PUT /bkt/k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhe');
-  assert.is((await outcome.promise).name, 'CallerGone');
+  assert.is((await outcome.promise).name, 'ClientDisconnected');
   await server.stop();
 });
 
@@ -120,7 +120,7 @@ test('a caller that goes away aborts its request', async () => {
   });
   const client = new RawClient(server.port);
   client.send('GET /bkt/k HTTP/1.1\r\nHost: h\r\n\r\n');
-  assert.is(((await aborted.promise) as Error).name, 'CallerGone');
+  assert.is(((await aborted.promise) as Error).name, 'ClientDisconnected');
   await server.stop();
   assert.equal(server.counted.requests, ['GetObject 499']);
   assert.is(server.counted.inFlight, 0);
