@@ -12,9 +12,9 @@ export * as Flags from '@oclif/core/flags';
  * Usage errors of oclif commands end with 2.
  */
 export declare const exitStatus: {
-    /** It failed, in a way that has no status of its own. */
+    /** A failure without a status of its own. */
     readonly failure: 1;
-    /** A wrong command line of a command that parses its own, as the wrapper does. */
+    /** Wrong command line of a command that parses its own, such as the wrapper. */
     readonly usage: 64;
     /** A server or the node agent is unavailable. */
     readonly unavailable: 69;
@@ -24,7 +24,7 @@ export declare const exitStatus: {
     readonly system: 71;
     /** Permission denied, by a server or by the node agent. */
     readonly denied: 77;
-    /** The configuration is wrong; every error is listed at once. */
+    /** Invalid configuration; every error is listed at once. */
     readonly config: 78;
 };
 /** An error with a stable code, an exit status and a next step. Messages never carry secret values. */
@@ -37,50 +37,47 @@ export declare class SvcError extends Error {
     constructor(code: string, message: string, options: SvcErrorOptions);
 }
 export interface SvcErrorOptions {
-    /** What the reader does next, as a sentence. */
+    /** What the reader should do next, as a sentence. */
     nextStep: string;
     exitStatus?: number;
     /** Several findings reported together, one a line. */
     details?: readonly string[];
     cause?: unknown;
 }
-/** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
+/** Address of a listener. Without a host it listens on every interface; port 0 takes a free one. */
 export interface ListenAddress {
     readonly host: string | undefined;
     readonly port: number;
 }
 /** `127.0.0.1:8190`, `localhost:8190`, `[::1]:8190`, `:8190`, `127.0.0.1:0`. */
 export declare function listenAddress(): Parser<ListenAddress>;
-/** As `listenAddress`, and the empty text turns the listener off (undefined). */
+/** Like `listenAddress`, but an empty text turns the listener off (undefined). */
 export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
-/**
- * The errors that the rules find. A rule that needs an invalid setting is skipped, so that one error is not reported
- * twice.
- */
+/** Errors found by the rules. A rule that needs an invalid setting is skipped, so that no error is reported twice. */
 export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
-/** One requirement across settings: the error, led by the variable's name, or nothing. */
+/** A rule across settings: returns an error that begins with the variable's name, or nothing. */
 export type Rule<C> = (config: C) => string | undefined;
-/** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
+/** Exactly `true` or `false`, so that `False`, `0` or `no` are not mistaken for the opposite. */
 export declare function boolean(): Parser<boolean>;
 /** Bytes. */
 export declare function byteSize(min?: number, max?: number): Parser<number>;
-/** Milliseconds. The upper bound keeps the value usable as a timer. */
+/** Milliseconds. The upper bound keeps the value valid for timers. */
 export declare function duration(min?: number, max?: number): Parser<number>;
 export declare function enumeration<const T extends string>(...allowed: readonly T[]): Parser<T>;
 /**
- * An absolute http or https URL without user name, password, query or fragment.
- * Credentials in a URL end up in logs, so they are refused.
+ * An absolute http or https URL without user name, password, query or fragment. Credentials are rejected, because URLs
+ * end up in logs.
  */
 export declare function httpUrl(example: string): Parser<URL>;
 export declare function integer(min: number, max: number): Parser<number>;
-/** Items separated by commas, blanks around them dropped; empty items are an error. */
+/** Comma-separated items without surrounding blanks; empty items are errors. */
 export declare function list<T>(item: Parser<T>): Parser<readonly T[]>;
 export declare function matching(shape: RegExp, expects: string): Parser<string>;
-/** The part of a setting that reads its text: spread one into a declaration. */
+/** The parsing part of a setting, to be spread into a declaration. */
 export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
-/** A file or folder name, taken as it is. */
+/** A file or folder name, taken unchanged. */
 export declare function path(expects?: string): Parser<string>;
-/** A setting with a fallback or `required` always has a value; the others may be undefined. */
+/** Settings with a fallback or `required` always have a value; the others may be undefined. */
 export type Resolved<S extends Settings> = {
     readonly [K in keyof S]: S[K] extends Setting<infer T> ? S[K] extends {
         fallback: string;
@@ -88,39 +85,36 @@ export type Resolved<S extends Settings> = {
         required: true;
     } ? T : T | undefined : never;
 };
-/**
- * One configuration value of a component. The order of precedence is
- * flag, variable, file (`--config`), default.
- */
+/** One configuration value of a component. Precedence: flag, variable, file (`--config`), default. */
 export interface Setting<T> {
-    /** Environment variable, the name used in messages. */
+    /** Environment variable; also names the setting in messages. */
     readonly variable: string;
-    /** Long flag without the dashes; absent for what must not stand on a command line. */
+    /** Long flag without dashes; absent for values that must not appear on a command line. */
     readonly flag?: string;
     readonly summary: string;
     /** Turns the text into a value or throws SettingMistake. */
     readonly parse: (text: string) => T;
     /** What the value should be, as a phrase: "a Go duration such as 30s". */
     readonly expects: string;
-    /** The value in help and completion: `json|text` where few are possible, `<path>` for a file or folder. */
+    /** Placeholder in help and completion: `json|text` for a few choices, `<path>` for a file or folder. */
     readonly helpValue?: string;
-    /** Text parsed when nothing is given. Without it the setting is optional (undefined). */
+    /** Text to parse if nothing is given. Without it the setting is optional (undefined). */
     readonly fallback?: string;
     readonly required?: boolean;
     /** Never shown, not even in part. */
     readonly secret?: boolean;
     /** A flag without a value. */
     readonly switch?: boolean;
-    /** The empty text is a value of its own; elsewhere an empty variable or file entry counts as not given. */
+    /** The empty text is a valid value; for other settings an empty variable or file entry counts as not given. */
     readonly admitsEmpty?: boolean;
 }
-/** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
+/** Thrown by a parser: states what the value should be, never what it was, since that may be a secret. */
 export declare class SettingMistake extends Error {
     readonly name = "SettingMistake";
 }
 export type Settings = Readonly<Record<string, Setting<any>>>;
 export declare function text(expects?: string): Parser<string>;
-/** Every command of svc: errors with their next step on standard error, the same as an object under `--json`. */
+/** Base of every svc command: prints errors with their next step to standard error, or as an object under `--json`. */
 export declare abstract class BaseCommand extends Command {
     protected catch(error: Error): Promise<void>;
     protected statusOf({ exitStatus }: Failure): number;
@@ -128,37 +122,37 @@ export declare abstract class BaseCommand extends Command {
     private describe;
 }
 /**
- * The oclif flags of declared settings, by flag name. They carry no default and no variable of their own:
- * reading the configuration decides between flag, variable, file and default, and parses the text.
+ * oclif flags of declared settings, by flag name. They have no default and no variable: reading the configuration
+ * chooses between flag, variable, file and default, and parses the text.
  */
 export declare function flagsOf(settings: Settings, helpGroup?: string): FlagInput;
 /**
- * A long-running part of svc. Built-in ones live in src/plugins/<name>, installed
- * plugins bring their own; `svc run <name>` starts either in the same way.
+ * A long-running part of svc. Built-in components live in src/plugins/<name>, others in installed plugins;
+ * `svc run <name>` starts either.
  */
 export interface Component<S extends Settings = Settings> {
     readonly name: string;
-    /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
+    /** The key `health`, a listen address or undefined, determines where health and metrics are served. */
     readonly settings: S;
     /**
-     * Rules between settings: one error a line, beginning with the variable's name; empty if there is none. Reading an
-     * invalid setting throws: use `applyRules`, which skips such a rule.
+     * Rules between settings: returns one error a line, beginning with the variable's name. Reading an invalid setting
+     * throws; `applyRules` skips rules that do.
      */
     check?(config: Resolved<S>): readonly string[];
-    /** Resolves when serving; `signal` asks it to drain and end. */
+    /** Resolves when serving; aborting `signal` asks the component to drain and end. */
     start(config: Resolved<S>, deps: ComponentDeps, signal: AbortSignal): Promise<Running>;
 }
-/** What `componentCommand` makes the command `svc run <component>` of. */
+/** Options from which `componentCommand` creates `svc run <component>`. */
 export interface ComponentCommandOptions<S extends Settings> {
     readonly summary: string;
     readonly description?: string;
     readonly examples?: string[];
-    /** The light declaration, with which `--help` works without loading the component. */
+    /** The lightweight declaration that `--help` uses without loading the component. */
     readonly settings: S;
-    /** Imports the component when it is to run. */
+    /** Imports the component when it has to run. */
     readonly load: () => Promise<Component<S>>;
 }
-/** What every component gets besides its configuration. */
+/** Dependencies that every component gets besides its configuration. */
 export interface ComponentDeps {
     readonly log: Logger;
     readonly health: Health;
@@ -167,18 +161,18 @@ export interface ComponentDeps {
 }
 /** A started component. */
 export interface Running {
-    /** Facts for the start-up line, such as `address`. */
+    /** Facts for the startup log line, such as `address`. */
     readonly facts: Readonly<Record<string, string>>;
-    /** Resolves when the component has drained after its signal was aborted; rejects if it failed. */
+    /** Resolves when the component has drained after its signal was aborted; rejects if the component failed. */
     readonly closed: Promise<void>;
-    /** Replaces the content of `/metrics`, for a component that collects it from several processes. */
+    /** Replaces the content of `/metrics`, for a component that gathers metrics from several processes. */
     readonly expose?: Metrics['expose'];
 }
 export interface RunOptions {
     /** By flag name without dashes; `true` for a flag without a value. */
     readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
     readonly env: Readonly<Record<string, string | undefined>>;
-    /** `--config`; SVC_CONFIG when absent. */
+    /** `--config`; default: SVC_CONFIG. */
     readonly configFile?: string | undefined;
 }
 export interface Counter {
@@ -187,21 +181,21 @@ export interface Counter {
 export interface Gauge {
     set(value: number, labels?: LabelValues): void;
     add(by: number, labels?: LabelValues): void;
-    /** The value with these labels is no longer exported. */
+    /** Stops exporting the value with these labels. */
     remove(labels: LabelValues): void;
 }
-/** One reason why a component is not ready; the text is shown by `/readyz`. */
+/** Health conditions of a component, each with a reason that `/readyz` or `/healthz` shows. */
 export interface Health {
-    /** `/readyz` is 200 while every named condition is ready; a condition starts as not ready with its reason. */
+    /** `/readyz` is 503 with the reasons while any condition is not ready. */
     notReady(condition: string, reason: string): void;
     ready(condition: string): void;
-    /** Shown in the body of `/healthz` without changing its 200. */
+    /** Shown in the body of `/healthz`, which stays 200. */
     degraded(condition: string, reason: string): void;
     recovered(condition: string): void;
-    /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
+    /** `/healthz` is 503 while a condition is reported here; for a component that has not begun its work. */
     notAlive(condition: string, reason: string): void;
     alive(condition: string): void;
-    /** Shown in the body of `/readyz`, which then also has `ready` and `reason`, for programs that act on it. */
+    /** Shown in the body of `/readyz`, which then also has `ready` and `reason`, for programs that depend on it. */
     fact(name: string, value: HealthFact): void;
     isReady(): boolean;
     snapshot(): HealthSnapshot;
@@ -211,11 +205,11 @@ export interface Histogram {
     observe(value: number, labels?: LabelValues): void;
 }
 export type LabelValues = Readonly<Record<string, string>>;
-/** Counters, gauges and histograms of a component, exposed on `/metrics`. Names follow Prometheus' rules. */
+/** Counters, gauges and histograms of a component, exposed on `/metrics`. Names follow the rules of Prometheus. */
 export interface Metrics {
     counter(name: string, help: string, labels?: readonly string[]): Counter;
     gauge(name: string, help: string, labels?: readonly string[]): Gauge;
-    /** Seconds or bytes; `buckets` are upper bounds. */
+    /** Observes seconds or bytes; `buckets` are upper bounds. */
     histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
     /** Prometheus text exposition. */
     expose(): Promise<{
@@ -225,22 +219,22 @@ export interface Metrics {
 }
 /** An authenticated client of a Kubernetes API server. */
 export interface KubeClient {
-    /** Its address, and where it was found; for logs. */
+    /** Its address and how it was found, for logs. */
     readonly server: string;
     readonly origin: string;
     /**
-     * The JSON of the answer, which the caller takes to be a `T`.
-     * @throws KubeError unless it is a success; the signal's reason when aborted
+     * Resolves with the response's JSON, which is assumed to be a `T`.
+     * @throws KubeError unless successful; the signal's reason when aborted
      */
     request<T>(request: KubeRequest): Promise<T>;
     /**
-     * The result of `use`, which reads the body of the response as it arrives, and must bound its length.
-     * @throws KubeError unless it is a success and is there in time; what `use` throws; the signal's reason when aborted
+     * Resolves with the result of `use`, which reads the body as it arrives and must limit its length.
+     * @throws KubeError unless successful in time; errors of `use`; the signal's reason when aborted
      */
     read<T>(request: KubeRequest, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
     /**
-     * The body of the answer as it comes, for watches and logs; the caller destroys it, or aborts the signal.
-     * @throws KubeError unless it is a success
+     * The response body as it arrives, for watches and logs; the caller destroys it or aborts the signal.
+     * @throws KubeError unless successful
      */
     stream(request: KubeRequest): Promise<Readable>;
     close(): void;
@@ -249,30 +243,33 @@ export interface KubeClient {
 export interface KubeRequest {
     /** Default: GET. */
     readonly method?: string;
-    /** Encoded, from the API's root, without a query: `/api/v1/pods`. */
+    /** Encoded path from the API's root, without a query: `/api/v1/pods`. */
     readonly path: string;
-    /** Undefined members are left out. */
+    /** Undefined members are omitted. */
     readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
     /** Sent as JSON. */
     readonly body?: unknown;
-    /** Of the body; a patch names its kind. Default: `application/json`. */
+    /** Type of the body; a patch names its kind. Default: `application/json`. */
     readonly contentType?: string;
     /** Default: `application/json`. */
     readonly accept?: string;
     readonly signal?: AbortSignal | undefined;
-    /** Whether this replica leads, checked immediately before sending; false: KUBE_NOT_LEADING. Default: not checked. */
+    /**
+     * Whether this replica leads, checked immediately before sending; if false, throws KUBE_NOT_LEADING. Default: not
+     * checked.
+     */
     readonly leading?: () => boolean;
-    /** Until the whole response has arrived; for a stream, until it begins. Default: 30 s. */
+    /** Time for the whole response; for a stream, until it begins. Default: 30 s. */
     readonly timeoutMs?: number;
-    /** Larger responses are rejected. Default: 64 MiB. Of `request` only. */
+    /** Larger responses are rejected; for `request` only. Default: 64 MiB. */
     readonly maxBytes?: number;
 }
-/** Resolves when the signal is aborted, at once where it is already. */
+/** Resolves when the signal is aborted, at once if it already is. */
 export declare function untilAborted(signal: AbortSignal): Promise<void>;
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined | null | readonly string[]>>;
 /**
- * Structured log, one JSON line an event on standard error. `event` is a stable
- * dotted name, fields are names and numbers, never secret values.
+ * Structured log on standard error, one JSON line for each event. `event` is a stable dotted name; fields are names and
+ * numbers, never secret values.
  */
 export interface Logger {
     debug(event: string, fields?: LogFields): void;
@@ -286,11 +283,11 @@ export interface Logger {
     child(fields: LogFields): Logger;
 }
 /**
- * The level of what `svc/plugin` offers. It is raised when something is removed or changes its meaning, so that a
- * plugin made for another level is refused; additions leave it unchanged.
+ * Level of the API in `svc/plugin`. It is raised when something is removed or changes its meaning, so that plugins made
+ * for another level are refused; additions leave it unchanged.
  */
 export declare const apiLevel = 1;
-/** A request to the key server's HTTP API. `path` is below `/v1/`, its segments already encoded. */
+/** A request to the key server's HTTP API. `path` is relative to `/v1/`, with encoded segments. */
 export interface VaultRequest {
     readonly method: 'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE';
     readonly path: string;
@@ -298,7 +295,7 @@ export interface VaultRequest {
     readonly signal?: AbortSignal;
 }
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
-/** What the vault settings need from each other, and that the files they name can be read. */
+/** Rules between the Vault settings, including that the files they name are readable. */
 export declare const vaultRules: readonly Rule<Config>[];
 /** How a component reaches the key server and logs in there; shared by proxy and wrapper. */
 export declare const vaultSettings: {
@@ -478,7 +475,7 @@ export interface VaultConnectionOptions {
     readonly health?: Health;
 }
 
-/** An error as people and scripts see it. Never contains argv, a stack or the error's own fields. */
+/** An error as shown to people and scripts. Never contains argv, a stack or the error's own fields. */
 interface Failure {
     readonly code: string;
     readonly message: string;
