@@ -22,7 +22,7 @@ import { serviceConfigSpec, serviceConfigStatus } from './service-config-schema.
 
 const serviceConfig: CustomResource = {
   ...{ kind: 'ServiceConfig', plural: 'serviceconfigs', shortName: 'sconf' },
-  description: 'What the pods of a namespace that it selects are protected with.',
+  description: 'How the selected pods of a namespace are protected.',
   ...{ spec: serviceConfigSpec as AnySchema, status: serviceConfigStatus as AnySchema },
   columns: [
     condition('Ready'),
@@ -30,7 +30,7 @@ const serviceConfig: CustomResource = {
     { name: 'Pods', type: 'integer', jsonPath: '.status.matchedPods', description: 'Pods that it selects' },
     {
       ...{ name: 'Protected', type: 'integer', jsonPath: '.status.protectedPods' },
-      description: 'Those that carry the wrapper',
+      description: 'Those that run under the wrapper',
     },
     { name: 'Role', type: 'string', jsonPath: '.spec.vault.role', priority: 1 },
     { name: 'Vault', type: 'string', jsonPath: '.spec.vault.address', priority: 1 },
@@ -44,7 +44,7 @@ const secretMappingSpec: SchemaOf<SecretMappingSpec> = {
   properties: {
     secrets: {
       type: 'array',
-      description: 'One item a path.',
+      description: 'One item per path.',
       ...{ minItems: 1, maxItems: 32, unique: ['path'], items: secretVariables },
     },
   },
@@ -62,7 +62,7 @@ const secretMappingStatus: SchemaOf<SecretMappingStatus> = {
       ...{ maxItems: 50, unique: 'no', items: prose('Kind and name.', 512) },
     },
     users: { type: 'integer', description: 'How many use it.', minimum: 0 },
-    lastValidated: timestamp('When it was last looked at.'),
+    lastValidated: timestamp('When it was last validated.'),
     conditions,
   },
 };
@@ -91,29 +91,29 @@ const summary: SchemaOf<ReportSummary> = {
     workloads: count('Workloads of the namespace.'),
     protected: count('Those with every pod wrapped.'),
     lowestScore: points('Score of the least protected one.'),
-    leftOut: count('Workloads that found no room in the list.'),
-    nodesLeftOut: count('Nodes that found no room in theirs.'),
+    leftOut: count('Workloads that are not in the list.'),
+    nodesLeftOut: count('Nodes that are not in the list.'),
   },
 };
 
 const factor: SchemaOf<Factor> = {
   type: 'object',
-  description: 'One part of a score.',
+  description: 'One factor of a score.',
   required: { name: true, points: true, of: true, because: true },
   properties: {
-    name: prose('Which part, such as wrapper.', 253),
-    points: points('What it brings.'),
-    of: points('What it could bring.'),
-    because: prose('What is there or missing.'),
-    remedy: prose('What would bring the missing points.'),
+    name: prose('Name, such as wrapper.', 253),
+    points: points('Points earned.'),
+    of: points('Most points possible.'),
+    because: prose('Why it has these points.'),
+    remedy: prose('How to get the missing points.'),
   },
 };
 
 const finding: SchemaOf<Finding> = {
   type: 'object',
-  description: 'Something to look at.',
+  description: 'A problem.',
   required: { id: true, message: true },
-  properties: { id: prose('Which kind, such as secret-reference.', 253), message: prose('A sentence.') },
+  properties: { id: prose('Kind, such as secret-reference.', 253), message: prose('A sentence.') },
 };
 
 const workload: SchemaOf<WorkloadReport> = {
@@ -124,15 +124,15 @@ const workload: SchemaOf<WorkloadReport> = {
     kind: prose('Such as Deployment.', 253),
     name: prose('Its name.', 253),
     score: points('0 to 100; that of its worst pod.'),
-    pods: count('How many it has.'),
+    pods: count('Number of pods.'),
     addends: {
       type: 'array',
-      description: 'What the score is the sum of.',
+      description: 'The factors of the score.',
       ...{ maxItems: 32, unique: 'no', items: factor },
     },
     findings: {
       type: 'array',
-      description: 'What the score does not say.',
+      description: 'Problems beyond the score.',
       ...{ maxItems: 1_000, unique: 'no', items: finding },
     },
   },
@@ -146,7 +146,7 @@ const passedOver: SchemaOf<PassedOverTier> = {
   type: 'object',
   description: 'A tier that is not in force.',
   required: { tier: true, reason: true },
-  properties: { tier: tier('Which one.'), reason: prose('Why not, as the agent says it.') },
+  properties: { tier: tier('The tier.'), reason: prose('Why not, as the agent reports.') },
 };
 
 const node: SchemaOf<NodeReportEntry> = {
@@ -154,9 +154,9 @@ const node: SchemaOf<NodeReportEntry> = {
   description: 'What the agent of a node enforces.',
   required: { name: true, tier: true, enforcing: true },
   properties: {
-    name: prose('Of the node.', 253),
+    name: prose('Name of the node.', 253),
     tier: tier('1 BPF LSM, 2 fmod_ret, 3 raw tracepoints, 4 nothing.'),
-    enforcing: { type: 'boolean', description: 'Reads by others are denied, or their readers killed.' },
+    enforcing: { type: 'boolean', description: 'Reads by others are denied, or the readers killed.' },
     reason: prose('Why it does not enforce.'),
     passedOver: {
       type: 'array',
@@ -179,7 +179,7 @@ const protectionReportStatus: SchemaOf<ProtectionReportStatus> = {
     },
     nodes: {
       type: 'array',
-      description: 'Nodes that its pods run on and whose agent tells, sorted by name.',
+      description: 'Nodes of its pods whose agent reports, sorted by name.',
       ...{ maxItems: 500, unique: 'no', items: node },
     },
     conditions,
@@ -193,7 +193,7 @@ const protectionReport: CustomResource = {
   rules: [
     {
       rule: `self.metadata.name == '${reportName}'`,
-      message: `a namespace has one report, which is named ${reportName}`,
+      message: `a namespace has one report, named ${reportName}`,
     },
   ],
   columns: [

@@ -18,7 +18,7 @@ export const kvPath = (description: string): Text => ({
   rules: [
     matches(String.raw`^[^/,?#%\\\pC]+(/[^/,?#%\\\pC]+)+$`, 'should be a KV path such as secret/app'),
     matches(String.raw`^\S(.*\S)?$`, 'should have no blanks at its ends'),
-    not(matches(String.raw`(^|/)\.\.?(/|$)`, 'should have no . and .. among its segments')),
+    not(matches(String.raw`(^|/)\.\.?(/|$)`, 'should have no segments . or ..')),
   ],
 });
 
@@ -154,7 +154,7 @@ const condition: SchemaOf<Condition> = {
     type: prose('Which aspect, such as Ready.', 316),
     status: {
       type: 'string',
-      description: 'Whether it is so.',
+      description: 'Whether it is met.',
       words: { True: true, False: true, Unknown: true },
     },
     reason: prose('One word in camel case, for programs.', 1_024),
@@ -166,12 +166,12 @@ const condition: SchemaOf<Condition> = {
 
 export const conditions: ListSchema<Condition> = {
   type: 'array',
-  description: 'The state, as of the last look.',
+  description: 'The state, as last evaluated.',
   ...{ maxItems: 16, unique: ['type'], items: condition },
 };
 
 export function observedGeneration(): SchemaOf<number> {
-  return { type: 'integer', description: 'Generation of the object that was looked at.', minimum: 0 };
+  return { type: 'integer', description: 'Latest generation that the operator evaluated.', minimum: 0 };
 }
 
 /**

@@ -28,7 +28,7 @@ import {
 
 const vault: SchemaOf<VaultReference> = {
   type: 'object',
-  description: 'The secrets server, and who the pods are there.',
+  description: 'The secrets server, and how pods log in to it.',
   required: {},
   properties: {
     address: encryptedUrl('Its URL; unset: that of the operator.'),
@@ -37,7 +37,7 @@ const vault: SchemaOf<VaultReference> = {
     tokenAudience: {
       type: 'string',
       description:
-        "Audience of the token that it is shown; unset: that of the operator, or the API server's.",
+        "Audience of the token that pods present; unset: that of the operator, or the API server's.",
       ...{ minLength: 1, maxLength: 253 },
       rules: [{ rule: "self.matches(r'^[!-~]+$')", message: 'should have no blanks' }],
     },
@@ -53,14 +53,14 @@ const proxy: SchemaOf<ProxyRequest> = {
   description: 'The S3 encryption proxy beside the application.',
   required: { enabled: true },
   properties: {
-    enabled: { type: 'boolean', description: 'Whether pods get it.' },
+    enabled: { type: 'boolean', description: 'Whether pods get the proxy.' },
     role: roleName('Role at the secrets server with a policy of its own; unset: that of the pod.'),
     upstream: httpUrl('URL of the object store.'),
     storeCIDRs: {
       type: 'array',
       description:
         'Blocks that the addresses of the object store are in, such as those its provider publishes: for a store ' +
-        'whose name points to ever other addresses. /8 (IPv6: /7) or smaller; for pods with the proxy alone.',
+        'whose addresses keep changing. /8 (IPv6: /7) or smaller; for pods with the proxy alone.',
       ...{ minItems: 1, maxItems: 64, unique: 'items' },
       items: { type: 'string', description: 'Block such as 192.0.2.0/24.', format: 'cidr', maxLength: 49 },
     },
@@ -74,13 +74,13 @@ const proxy: SchemaOf<ProxyRequest> = {
     recoveryRecipients: {
       type: 'array',
       description:
-        'X25519 public keys to which each data key is sealed besides, so that their private keys read objects without the key server.',
+        'X25519 public keys to which each data key is also sealed: their private keys read objects without the key server.',
       ...{ minItems: 1, maxItems: 8, unique: 'items' },
       items: recipient('Public key, age1… or 32 bytes in base64.'),
     },
     callerKeys: {
       type: 'boolean',
-      description: 'Whether callers have to sign with keys that are made for each pod.',
+      description: 'Whether callers must sign with keys made for each pod.',
     },
     storeCA: configMapKey(
       'ConfigMap of the namespace with the authorities of the object store, or <name>/<key>, for the proxy alone; ' +
@@ -101,7 +101,7 @@ const proxy: SchemaOf<ProxyRequest> = {
 
 const egress: SchemaOf<EgressDestination> = {
   type: 'object',
-  description: 'A host or a block of addresses, one of the two.',
+  description: 'Either a host or a block of addresses.',
   required: {},
   properties: {
     host: hostName('Name that is looked up.'),
@@ -132,20 +132,19 @@ const requirement: SchemaOf<LabelRequirement> = {
   rules: [
     {
       rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-      message: 'values belong to In and NotIn, which need them, and to no other operator',
+      message: 'values are required for In and NotIn, and allowed for no other operator',
     },
   ],
 };
 
 const labelSelector: SchemaOf<LabelSelector> = {
   type: 'object',
-  description:
-    'Pods of the namespace by their labels, as every requirement has it; an empty one selects all.',
+  description: 'Selects the pods of the namespace that meet every requirement; if empty, all of them.',
   required: {},
   properties: {
     matchLabels: {
       type: 'map',
-      description: 'Labels that a pod has to have, with these values.',
+      description: 'Labels that a pod must have, with these values.',
       ...{ maxProperties: 64, values: prose('Value of the label.', 63) },
     },
     matchExpressions: {
@@ -158,7 +157,7 @@ const labelSelector: SchemaOf<LabelSelector> = {
 
 export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
   type: 'object',
-  description: 'What the pods that it selects are given; annotations of a pod win over it, field by field.',
+  description: 'Settings of the selected pods; annotations of a pod override them, field by field.',
   required: { selector: true },
   properties: {
     selector: labelSelector,
@@ -175,7 +174,7 @@ export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
     },
     envMapOnly: {
       type: 'boolean',
-      description: 'Whether only the fields that are named are delivered; unset: all of them.',
+      description: 'Whether only named fields are delivered; unset: all of them.',
     },
     secretMappings: {
       type: 'array',
@@ -220,7 +219,7 @@ export const serviceConfigStatus: SchemaOf<ServiceConfigStatus> = {
   properties: {
     observedGeneration: observedGeneration(),
     matchedPods: { type: 'integer', description: 'Pods that it selects.', minimum: 0 },
-    protectedPods: { type: 'integer', description: 'Those of them that carry the wrapper.', minimum: 0 },
+    protectedPods: { type: 'integer', description: 'Those that run under the wrapper.', minimum: 0 },
     conditions,
   },
 };

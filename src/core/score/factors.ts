@@ -27,7 +27,7 @@ const wrapperPoints = 20;
 const noneWrapped = {
   points: 0,
   because: 'No container starts under the wrapper.',
-  remedy: 'Set svc/inject on the pods or select them by a ServiceConfig, and start them anew.',
+  remedy: 'Set svc/inject on the pods or select them by a ServiceConfig, and recreate them.',
 };
 
 const allWrapped = (exists: boolean): string =>
@@ -46,20 +46,20 @@ const enforcement: ScoreRule = { name: 'enforcement', of: enforcementPoints, jud
 
 const egressPoints = 10;
 
-const egressRemedy = 'Have the operator apply the egress policy, or apply the output of svc netpol.';
+const egressRemedy = 'Let the operator apply the egress policy, or apply the output of svc netpol.';
 
 const onHost: Judgement = {
   points: 0,
   because: "Policies do not apply to the node's network, which the pod uses.",
   remedy: 'Run the pod without hostNetwork.',
 };
-const startAnew = 'Have the pod protected and start it anew: it is labelled then.';
+const startAnew = 'Protect the pod and recreate it: it gets the label then.';
 
 /** Policies add up: anything that one of them allows is allowed. */
 const widened = (names: readonly string[]): Judgement => ({
   points: 0,
   because: `Other policies let the pod reach more: ${names.join(', ')}.`,
-  remedy: 'Name what the pod needs in ServiceConfig.spec.egress, and take these policies away from it.',
+  remedy: 'Name what the pod needs in ServiceConfig.spec.egress, and narrow these policies.',
 });
 
 /** The namespace's egress policy exists and selects the pod. */
@@ -70,7 +70,7 @@ const referencesPoints = 10;
 const referencesUnknown: Judgement = {
   points: 0,
   because: 'How the pod gets its secrets is not known.',
-  remedy: 'Have the pod protected first.',
+  remedy: 'Protect the pod first.',
 };
 
 const secretNamed = (name: string | undefined): string => `Secret ${name ?? '?'}`;
@@ -94,7 +94,11 @@ export const rules: readonly ScoreRule[] = [
 
 function judgeCoverage({ agent }: Subject): Judgement {
   if (agent === undefined) {
-    return { points: 0, because: 'No node agent tells about this pod.', remedy: 'Run the node agent there.' };
+    return {
+      points: 0,
+      because: 'No node agent reports on this pod.',
+      remedy: 'Run the node agent on the node of the pod.',
+    };
   }
   if (agent.covered) return { points: coveragePoints, because: "The node agent covers the pod's processes." };
   if (agent.uncoveredReason) {
@@ -104,7 +108,7 @@ function judgeCoverage({ agent }: Subject): Judgement {
   return {
     points: 0,
     because: 'The node agent does not cover this pod.',
-    remedy: 'Have the pod protected, so that it is labelled or registers itself.',
+    remedy: 'Protect the pod, so that it is labelled or registers itself.',
   };
 }
 
@@ -126,7 +130,7 @@ function verificationByVariable(container: Container): Judgement {
 
 function judgeEgress({ pod, exists, wrapped, egressPolicy, wideningPolicies }: Subject): Judgement {
   if (egressPolicy === undefined)
-    return { points: 0, because: 'Whether egress is limited is not known.', remedy: egressRemedy };
+    return { points: 0, because: 'It is not known if egress is limited.', remedy: egressRemedy };
   if (!egressPolicy)
     return { points: 0, because: 'The namespace has no egress policy.', remedy: egressRemedy };
   if (pod.spec.hostNetwork === true) return onHost;
@@ -139,7 +143,11 @@ function judgeEgress({ pod, exists, wrapped, egressPolicy, wideningPolicies }: S
 
 function judgeEnforcement({ agent }: Subject): Judgement {
   if (agent === undefined) {
-    return { points: 0, because: 'No node agent tells what it does.', remedy: 'Run the node agent there.' };
+    return {
+      points: 0,
+      because: 'No node agent reports its tier.',
+      remedy: 'Run the node agent on the node of the pod.',
+    };
   }
   if (!agent.covered)
     return { points: 0, because: 'The agent does not guard this pod.', remedy: seeCoverage };
@@ -154,19 +162,19 @@ function byHook(tier: string, enforcing: boolean): Judgement {
   return {
     points: 4,
     because: `Reads by other processes are seen and not denied (${tier}).`,
-    remedy: 'Switch the agent to enforcing (enforceMode).',
+    remedy: 'Enable enforcement in the agent (enforceMode).',
   };
 }
 
 function byTracepoint(enforcing: boolean): Judgement {
   if (enforcing) {
-    const because = 'Whoever reads is killed, perhaps after a first read (tracepoint).';
+    const because = 'Readers are killed, perhaps after a first read (tracepoint).';
     return { points: 12, because, remedy: kernelRemedy };
   }
   return {
     points: 3,
     because: 'Reads by other processes are seen and not stopped (tracepoint).',
-    remedy: `${kernelRemedy} Or have readers killed (reactiveKill).`,
+    remedy: `${kernelRemedy} Or kill readers (reactiveKill).`,
   };
 }
 

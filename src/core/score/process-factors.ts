@@ -12,7 +12,7 @@ export const coreDumps: ScoreRule = {
   judge: (subject) => worstWrapper(subject, { measured: coreDumpsByReport, configured: coreDumpsByVariable }),
 };
 
-const coreDumpsRemedy = 'Leave SVC_CORE_LIMIT at 1, and do not have the application raise the limit.';
+const coreDumpsRemedy = 'Leave SVC_CORE_LIMIT at 1, and do not let the application raise it.';
 
 const dumpsOff: Judgement = { points: coreDumpsPoints, because: 'Core dumps are off for files and pipes.' };
 const dumpsPiped: Judgement = {
@@ -33,7 +33,7 @@ function coreDumpsByReport({
 function coreDumpsByVariable(container: Container): Judgement {
   const setting = settingOf(container, 'SVC_CORE_LIMIT');
   if (!setting.known)
-    return { points: 0, because: 'The limit of core dumps is not known.', remedy: coreDumpsRemedy };
+    return { points: 0, because: 'The core dump limit is not known.', remedy: coreDumpsRemedy };
   const { value = '1' } = setting;
   return byLimits([/^\d+$/.test(value) ? Number(value) : undefined]);
 }
@@ -82,7 +82,7 @@ function memoryLockByVariable(container: Container): Judgement {
   if (setting.known && (setting.value ?? 'true') === 'true') return lockRequired;
   return {
     points: 0,
-    because: 'The wrapper runs without a lock of its memory where it gets none.',
+    because: 'The wrapper also runs where its memory cannot be locked.',
     remedy: memoryLockRemedy,
   };
 }
@@ -105,20 +105,20 @@ export const secretMemory: ScoreRule = {
 const secretMemoryRemedy =
   'Run it on nodes with memfd_secret (Linux 5.14, secretmem.enable=1) and set SVC_REQUIRE_MEMFD_SECRET.';
 
-const outOfReach: Judgement = { points: secretMemoryPoints, because: 'Secrets lie in memfd_secret memory.' };
+const outOfReach: Judgement = { points: secretMemoryPoints, because: 'Secrets are in memfd_secret memory.' };
 const hidden: Judgement = {
   points: 3,
-  because: 'Secrets lie in locked memory without dumps, which the kernel can read.',
+  because: 'Secrets are in locked memory without dumps, which the kernel can read.',
   remedy: secretMemoryRemedy,
 };
 const plain: Judgement = {
   points: 0,
-  because: 'Secrets lie in ordinary memory.',
+  because: 'Secrets are in ordinary memory.',
   remedy: secretMemoryRemedy,
 };
 const secretMemoryUnknown: Judgement = {
   points: 0,
-  because: 'In what memory secrets lie is not known.',
+  because: 'The kind of memory of secrets is not known.',
   remedy: secretMemoryRemedy,
 };
 

@@ -79,7 +79,7 @@ const checks: readonly Check[] = [optedOut, unwrappedContainers, unlabelled, sto
 function unprotected(subjects: readonly Subject[]): readonly Finding[] {
   const bare = subjects.filter(({ exists, wrapped }) => exists && wrapped.length === 0);
   if (bare.length === 0) return [];
-  const message = `${bare.length} of ${subjects.length} pods run without the wrapper; pods get it when they are started anew.`;
+  const message = `${bare.length} of ${subjects.length} pods run without the wrapper; recreate them.`;
   return [{ id: 'unprotected-pods', message }];
 }
 
@@ -101,7 +101,7 @@ function unwrappedContainers({ applications, wrapped }: Subject): readonly Findi
 /** The webhook sets the label; without it neither policy nor agent selects the pod. */
 function unlabelled({ pod, exists, wrapped }: Subject): readonly Finding[] {
   if (!exists || wrapped.length === 0 || isLabelled(pod.metadata.labels)) return [];
-  return [{ id: 'missing-label', message: 'The label svc/protected=true was taken off the pod.' }];
+  return [{ id: 'missing-label', message: 'The label svc/protected=true was removed from the pod.' }];
 }
 
 /** Objects written to the store directly are plaintext. */
@@ -110,7 +110,7 @@ function storeCredentials({ applications }: Subject): readonly Finding[] {
     .filter(({ env = [] }) => env.some(({ name }) => name === storeKey))
     .map(({ name }) => ({
       id: 'store-credentials',
-      message: `Container ${name} has credentials of an object store, which it could use past the proxy.`,
+      message: `Container ${name} has credentials of an object store, with which it can bypass the proxy.`,
     }));
 }
 

@@ -12,8 +12,8 @@ export interface WrapperRule {
 
 const unwrapped: Judgement = {
   points: 0,
-  because: 'Nothing of the pod runs under the wrapper.',
-  remedy: 'Have the pod protected first.',
+  because: 'No container of the pod runs under the wrapper.',
+  remedy: 'Protect the pod first.',
 };
 
 const planned: Judgement = {

@@ -30,7 +30,7 @@ export function createAccessEventSink({
 }: AccessEventSinkParts): AccessEventListener {
   const count = metrics.counter(
     'svc_agent_hits_total',
-    'Attempts of others on protected processes, by attack path and outcome',
+    'Access attempts on protected processes, by attack path and outcome',
     ['road', 'outcome'],
   );
   const mayLog = limitedLines(linesPerSecond, clock, (more) => log.warn('hits.more', { more }));

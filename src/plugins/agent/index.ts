@@ -184,10 +184,10 @@ export function createGuardMetrics(metrics: Metrics): GuardMetrics {
   );
   const processes = metrics.gauge(
     'svc_agent_protected_processes',
-    'Processes that registered or inherited it; those that only their pod covers are not counted',
+    'Registered processes and their descendants, without those that only their pod covers',
   );
   const canaries = metrics.counter('svc_agent_canary_total', 'Attempts on the agent’s own decoy', ['result']);
-  const lost = metrics.counter('svc_agent_lost_total', 'What the tables in the kernel had no room for', [
+  const lost = metrics.counter('svc_agent_lost_total', 'Entries lost because a kernel table was full', [
     'what',
   ]);
   const known = new Map<string, number>();

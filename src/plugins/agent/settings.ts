@@ -43,13 +43,13 @@ export const operatorSettings = {
   operatorTlsCa: {
     variable: 'SVC_OPERATOR_TLS_CA',
     flag: 'operator-ca',
-    summary: 'PEM file with the authorities that the certificate of the operator may come from',
+    summary: 'PEM file with the authorities that may issue the certificate of the operator',
     ...path('a PEM file'),
   },
   operatorToken: {
     variable: 'SVC_OPERATOR_TOKEN_FILE',
     flag: 'operator-token',
-    summary: 'File with a service-account token of this pod, which shows the operator the node; read again',
+    summary: 'File with a service-account token of this pod, which proves its node to the operator; reread',
     ...path('a file'),
   },
 } satisfies Settings;
@@ -193,7 +193,7 @@ export const operatorRules: readonly Rule<ResolvedOperatorSettings>[] = [
 const rules: readonly Rule<AgentConfig>[] = [
   ({ enforce, requireEnforcement }) =>
     requireEnforcement && !enforce
-      ? 'SVC_AGENT_REQUIRE_ENFORCEMENT: cannot be, because SVC_AGENT_ENFORCE is false'
+      ? 'SVC_AGENT_REQUIRE_ENFORCEMENT: must be false, because SVC_AGENT_ENFORCE is false'
       : undefined,
   ...operatorRules,
 ];
@@ -213,6 +213,6 @@ function required(file: TlsFile): Rule<ResolvedOperatorSettings> {
 function withoutAddress(file: File): Rule<ResolvedOperatorSettings> {
   return (config) =>
     config.operatorAddr === undefined && config[file] !== undefined
-      ? `${operatorSettings[file].variable}: of no use, because SVC_OPERATOR_ADDR is not set`
+      ? `${operatorSettings[file].variable}: has no effect, because SVC_OPERATOR_ADDR is not set`
       : undefined;
 }

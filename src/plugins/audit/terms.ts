@@ -55,7 +55,7 @@ function together(flags: AuditFlags, { format, bucket }: AuditTerms): readonly s
     errors.push('-o html: is a report of a cluster; with --bucket use -o table, json or sarif');
   for (const name of clusterOnly)
     if (flags[name] !== undefined)
-      errors.push(`--${name}: is about workloads and has no meaning with --bucket`);
+      errors.push(`--${name}: is about workloads and has no effect with --bucket`);
   return errors;
 }
 

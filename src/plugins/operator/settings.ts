@@ -32,13 +32,13 @@ export const operatorSettings = {
     variable: 'SVC_OPERATOR_WEBHOOK_CLIENT_CA_FILE',
     flag: 'webhook-client-ca-file',
     summary:
-      'PEM file with authorities that have issued for the API servers; unset: whoever reaches the webhook may ask it',
+      'PEM file with authorities for client certificates of API servers; unset: any client may call the webhook',
     ...path('a PEM file'),
   },
   reviewTimeout: {
     variable: 'SVC_OPERATOR_REVIEW_TIMEOUT',
     flag: 'review-timeout',
-    summary: 'How long a review may take, as timeoutSeconds of the webhook configuration has it',
+    summary: 'Time limit of a review, the same as timeoutSeconds of the webhook configuration',
     fallback: '10s',
     ...duration(1_000, 30_000),
   },

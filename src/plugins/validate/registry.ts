@@ -169,7 +169,7 @@ const versioning: Check = {
   async run(context) {
     const { bucket } = await context.store();
     const { versioning: state } = await factsOf(context);
-    if (state === undefined) return skipped('The store does not tell.');
+    if (state === undefined) return skipped('The store does not say.');
     return state === 'Enabled'
       ? passed()
       : failed({ subject: bucket, message: `Versioning is ${state.toLowerCase()}.` });

@@ -139,7 +139,7 @@ export function openContext(parts: ContextParts): OpenContext {
     if (bucket === undefined)
       throw new NothingNamed(
         'skipped',
-        'No bucket is named: give --bucket, and --upstream where the store is not of AWS.',
+        'No bucket is named: give --bucket, and --upstream if the store is not AWS S3.',
       );
     const { openStore } = await import('./open-store.ts');
     return openStore({ config, bucket, call });
@@ -239,7 +239,7 @@ async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
     if (hasCode(error, 'KUBE_DENIED') && error.status === 403) return;
     client.close();
     throw new NotEvaluated(
-      `The API server ${client.server} does not let us in: ${messageOf(error)}`,
+      `The API server ${client.server} cannot be used: ${messageOf(error)}`,
       undefined,
       error,
     );

@@ -103,7 +103,7 @@ export const rehearsalSettings = {
   prefix: {
     variable: 'SVC_VALIDATE_PREFIX',
     flag: 'prefix',
-    summary: 'Rehearse with objects whose keys begin with it',
+    summary: 'Rehearse with objects whose keys begin with this',
     ...matching(new RegExp(`^[^\\0]{1,${longestKey}}$`), `1 to ${longestKey} characters`),
   },
   sample: {
@@ -139,7 +139,7 @@ export const clusterSettings = {
   probePods: {
     variable: 'SVC_VALIDATE_PROBE_PODS',
     flag: 'probe-pods',
-    summary: 'Test from pods that are created for it and removed again',
+    summary: 'Test from pods that are created and removed by the check',
     switch: true,
     fallback: 'false',
     ...boolean(),

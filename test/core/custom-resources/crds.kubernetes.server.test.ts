@@ -94,7 +94,7 @@ test('a namespace has one report', async ({ cluster, namespace }) => {
   const report = { apiVersion, kind: 'ProtectionReport', metadata: { name: 'other' } };
   const answer = await cluster.request('POST', pathOf(namespace, 'protectionreports'), report);
   assert.is(answer.status, 422);
-  assert.match(answer.text, 'a namespace has one report, which is named svc');
+  assert.match(answer.text, 'a namespace has one report, named svc');
 });
 
 test('kubectl prints their columns', async ({ cluster, namespace }) => {

@@ -7,10 +7,13 @@ const map = (variables: object) => ({ secretPaths: [path], envMap: [{ path, vari
 /** Specs of a ServiceConfig beside its selector, and what the API server says about each. */
 export const refusedServiceConfigs: readonly (readonly [object, RegExp | string])[] = [
   [{ selector: null }, 'spec.selector'],
-  [{ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }, 'values belong to In and NotIn'],
+  [
+    { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+    'values are required for In and NotIn',
+  ],
   [
     { selector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] } },
-    'values belong to In',
+    'values are required for In',
   ],
   [{ selector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } }, 'Unsupported value: "Like"'],
   [vault({ address: 'vault:8200' }), url],
@@ -33,7 +36,7 @@ export const refusedServiceConfigs: readonly (readonly [object, RegExp | string]
   [{ secretPaths: ['secret/a?b'] }, 'should be a KV path such as secret/app'],
   [{ secretPaths: ['secret/a\u0000'] }, 'should be a KV path such as secret/app'],
   [{ secretPaths: [' secret/a'] }, 'should have no blanks at its ends'],
-  [{ secretPaths: ['secret/../a'] }, 'should have no . and .. among its segments'],
+  [{ secretPaths: ['secret/../a'] }, 'should have no segments . or ..'],
   [{ secretPaths: [path, path] }, 'Duplicate value'],
   [
     { secretPaths: Array.from({ length: 65 }, (_, index) => `secret/${index}`) },

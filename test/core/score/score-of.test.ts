@@ -56,7 +56,7 @@ test('finds Secrets of every kind once, and not those for pulling images or for 
 test('finds pods and containers that run without the wrapper', () => {
   const half = bestProtection({ pod: protectedPod([wrappedContainer(), { name: 'log' }]) });
   assert.equal(findings(half, bestProtection({ pod: plainPod() })), [
-    'unprotected-pods: 1 of 2 pods run without the wrapper; pods get it when they are started anew.',
+    'unprotected-pods: 1 of 2 pods run without the wrapper; recreate them.',
     'unwrapped-container: Container log runs without the wrapper.',
   ]);
 });

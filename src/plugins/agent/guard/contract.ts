@@ -135,14 +135,14 @@ function whyNotEnforcing(
 ): string {
   if (tier === 4) return `No BPF program works here: ${describePassedOver(passedOver)}`;
   if (!enforce) {
-    const besides = kill ? ' It wins over reactiveKill: true, and nothing is killed.' : '';
-    return `Enforcement is switched off (enforceMode: false); attempts are reported only.${besides}`;
+    const besides = kill ? ' This overrides reactiveKill: true: nothing is killed.' : '';
+    return `Enforcement is off (enforceMode: false): attempts are only reported.${besides}`;
   }
   if (tier === 3 && !kill) {
     return `Attempts can only be seen here, not denied, and reactiveKill is off: ${describePassedOver(passedOver)}`;
   }
   if (preemption?.possible && !kill) {
-    return `Calls may pass by the programs on this kernel, which preempts (${preemption.because}), and reactiveKill is off: attempts are denied, and those that pass by are only seen.`;
+    return `Calls can bypass the programs on this kernel, which preempts (${preemption.because}), and reactiveKill is off: attempts are denied, but those that bypass them are only seen.`;
   }
   return '';
 }

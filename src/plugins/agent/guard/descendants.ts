@@ -72,7 +72,7 @@ export class DescendantWalk {
   /** A step reads one list of children. @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED */
   *steps(): Generator<void, void> {
     do {
-      if (this.#looks === mostLooks) throw unsettled(this.#root, 'there are always new descendants');
+      if (this.#looks === mostLooks) throw unsettled(this.#root, 'it keeps starting processes');
       this.#isSettled = true;
       yield* this.#look();
       this.#looks += 1;
@@ -172,8 +172,8 @@ function shareFull(pid: number): SvcError {
 
 /** The interrupted work may have covered only a part. */
 export function unsettled(pid: number, why: string): SvcError {
-  return new SvcError('PROTECTION_UNSETTLED', `Process ${pid} may not be covered as a whole: ${why}`, {
-    nextStep: 'Ask for its protection again.',
+  return new SvcError('PROTECTION_UNSETTLED', `Process ${pid} may not be fully covered: ${why}`, {
+    nextStep: 'Register the process again.',
     exitStatus: exitStatus.unavailable,
   });
 }

@@ -45,7 +45,7 @@ export function judgePreemption(sources: PreemptionSources): Preemption {
   if (last !== undefined) return byMode(last, 'the command line');
   const preset = /^CONFIG_PREEMPT(?:_(NONE|VOLUNTARY|LAZY))?=y$/m.exec(config);
   if (preset !== null) return byMode(preset[1]?.toLowerCase() ?? 'full', 'the configuration of the kernel');
-  return { possible: true, because: 'PREEMPT_DYNAMIC, and nothing tells the mode' };
+  return { possible: true, because: 'PREEMPT_DYNAMIC, mode unknown' };
 }
 
 const byMode = (mode: string, source: string): Preemption => ({
@@ -58,7 +58,7 @@ const byMode = (mode: string, source: string): Preemption => ({
  * Since Linux 6.2 a task enters a BPF LSM program even while another task is inside it (271de525e1d7).
  */
 export function preemptionOf(set: Pick<ProgramSet, 'tier' | 'ask'>): Preemption {
-  if (set.tier === 3) return { possible: false, because: 'tracepoints are not passed by' };
+  if (set.tier === 3) return { possible: false, because: 'tracepoints cannot be bypassed' };
   if (set.tier === 1 && isSince62()) return { possible: false, because: 'BPF LSM since Linux 6.2' };
   const { error, preemption } = set.ask('preemption', 0);
   return judgePreemption({ ...hostSources(), mode: error === 0 ? modes[preemption] : undefined });

@@ -171,7 +171,7 @@ function tryTo(act: () => void): string | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    return `Readers of several threads may be quicker than their end, and io_uring is not seen: ${error.message}`;
+    return `Multi-threaded readers may finish before they are killed, and io_uring is not seen: ${error.message}`;
   }
 }
 

@@ -86,7 +86,7 @@ async function tryDeadlyCanary(decoy: Decoy): Promise<string | undefined> {
 function judgeAttempt(attempt: Attempt, wanted: Attempt): string | undefined {
   if (attempt === wanted) return undefined;
   if (typeof attempt === 'object') return `the decoy could not be read: ${attempt.failed}`;
-  if (attempt === 'read') return 'a read of the decoy went through';
+  if (attempt === 'read') return 'a read of the decoy succeeded';
   return `a read of the decoy was ${attempt}`;
 }
 

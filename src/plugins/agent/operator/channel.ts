@@ -174,7 +174,7 @@ export class Channel implements OperatorChannel {
     const { reports, status, timings } = this.#parts;
     const tookSome = reports.answered(report, reply);
     if (!tookSome)
-      throw new ReportError('no_progress', 'the operator took none of the hits that it was told');
+      throw new ReportError('no_progress', 'the operator accepted none of the reported attempts');
     status.answered(reports.queued);
     this.#backoff.reset();
     this.#alarm.notBefore(Math.min(reply.minIntervalMs, longestInterval));
@@ -220,7 +220,7 @@ export class LinkStatus {
     const isNews = this.connected || message !== this.lastError;
     this.#log[isNews ? 'warn' : 'debug']('operator.unreachable', { error: message, result, queued });
     this.#turn(false, message);
-    this.#health?.degraded('operator', `the operator does not take reports: ${message}`);
+    this.#health?.degraded('operator', `the operator does not accept reports: ${message}`);
   }
 
   #turn(connected: boolean, lastError: string | undefined): void {
@@ -244,11 +244,11 @@ export function createChannelMetrics(metrics: Metrics): ChannelMetrics {
   const reports = metrics.counter('svc_agent_operator_reports_total', 'Reports to the operator', ['result']);
   const queue = metrics.gauge(
     'svc_agent_operator_queue',
-    'Hits that the operator has not confirmed, equal ones taken as one',
+    'Access attempts that the operator has not confirmed, deduplicated',
   );
   const dropped = metrics.counter(
     'svc_agent_operator_dropped_total',
-    'Hits that the operator was not told one by one, because too many waited or it refused them',
+    'Access attempts not reported one by one: too many waited, or the operator refused them',
   );
   let known = 0;
   connected.set(0);

@@ -20,7 +20,7 @@ export interface CrowdedCgroup {
   readonly uid: string | undefined;
 }
 
-export const crowdedReason = `It has had more than ${mostOfOneCgroup} processes at a time: those beyond are covered only while they stay in their cgroup.`;
+export const crowdedReason = `It has had more than ${mostOfOneCgroup} processes at a time: the others are covered only while they stay in their cgroup.`;
 
 interface Parts {
   readonly log: Logger;
@@ -30,7 +30,7 @@ interface Parts {
 
 export function createPodWatchState({ log, metrics, health }: Parts): PodWatchState {
   const pods = metrics.gauge('svc_agent_protected_pods', 'Pods on this node whose cgroup is covered');
-  const link = metrics.gauge('svc_agent_pod_watch_connected', '1 while the pods of this node are followed');
+  const link = metrics.gauge('svc_agent_pod_watch_connected', '1 while the pods of this node are watched');
   const showCrowded = crowdedCgroups({ log, metrics, health });
   const showUncovered = uncoveredPods({ log, metrics, health });
   pods.set(0);
@@ -39,11 +39,7 @@ export function createPodWatchState({ log, metrics, health }: Parts): PodWatchSt
     connected(connected) {
       link.set(connected ? 1 : 0);
       if (connected) health.recovered('pods');
-      else
-        health.degraded(
-          'pods',
-          'The API server is away: pods that came since are not covered by their label.',
-        );
+      else health.degraded('pods', 'Pods are not being watched: newer ones are not covered by their label.');
     },
     pass({ covered, uncovered, failure }, nameOf) {
       pods.set(covered.size);
@@ -58,7 +54,7 @@ export function createPodWatchState({ log, metrics, health }: Parts): PodWatchSt
       else
         health.degraded(
           'node name',
-          'The cluster has no node of this name: no pod is followed; set NODE_NAME.',
+          'The cluster has no node of this name: no pod is watched; set NODE_NAME.',
         );
     },
     broken: (reason) => health.degraded('pod watch', reason),
@@ -71,7 +67,7 @@ const mostNamed = 20;
 function crowdedCgroups({ log, metrics, health }: Parts): PodWatchState['crowded'] {
   const gauge = metrics.gauge(
     'svc_agent_crowded_cgroups',
-    'Cgroups with more processes at a time than the table of covered processes keeps for one',
+    'Cgroups with more processes than the table of covered processes holds for one cgroup',
   );
   let told: ReadonlySet<bigint> = new Set();
   gauge.set(0);
@@ -90,7 +86,7 @@ function crowdedCgroups({ log, metrics, health }: Parts): PodWatchState['crowded
 function uncoveredPods({ log, metrics, health }: Parts): (reasons: ReadonlyMap<string, string>) => void {
   const gauge = metrics.gauge(
     'svc_agent_uncovered_pods',
-    'Pods on this node that are labelled as protected and whose cgroup is not covered',
+    'Labelled pods on this node whose cgroup is not covered',
     ['namespace', 'pod'],
   );
   let told: ReadonlyMap<string, string> = new Map();

@@ -117,7 +117,7 @@ async function connect(
     return client;
   } catch (error) {
     log.error('pods.off', describeError(error));
-    state.broken(`Pods are not followed: ${messageOf(error)}`);
+    state.broken(`Pods are not watched: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -66,7 +66,7 @@ export function podOf(pid: number, named: string, read: ReadCgroups): string | u
   if (named !== '' && !isPodUid(named)) {
     throw new RegistrationRefused(
       'invalid_pod_uid',
-      "pod_uid is no pod's UID; send metadata.uid of the pod, or nothing.",
+      'pod_uid is not the UID of a pod; send metadata.uid of the pod, or nothing.',
     );
   }
   const found = podUidOfProcess(cgroupsOf(pid, read));

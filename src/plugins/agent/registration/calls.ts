@@ -199,7 +199,7 @@ function refuseTraced({ traced, pid }: ProcessFacts): void {
   if (!traced) return;
   throw new RegistrationRefused(
     'traced',
-    `Process ${pid} is being traced; detach the debugger and start the process anew.`,
+    `Process ${pid} is being traced; detach the debugger and restart the process.`,
   );
 }
 
@@ -208,7 +208,7 @@ function refuseOpened({ openedBefore, pid }: ProcessFacts): void {
   if (!openedBefore) return;
   throw new RegistrationRefused(
     'opened_before',
-    `Another process has opened the memory or environment of process ${pid}, and this node cannot stop it from reading; start the process anew.`,
+    `Another process has opened the memory or environment of process ${pid}, and this node cannot stop it from reading; restart the process.`,
   );
 }
 

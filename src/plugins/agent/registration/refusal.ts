@@ -72,11 +72,7 @@ export function asRegistrationRefused(error: unknown): RegistrationRefused {
 }
 
 export function gone(cause?: unknown): RegistrationRefused {
-  return new RegistrationRefused(
-    'gone',
-    'The process that made the connection is gone; connect anew.',
-    cause,
-  );
+  return new RegistrationRefused('gone', 'The process that connected has ended; connect again.', cause);
 }
 
 /** Ends a call that nobody waits for any more; seen in the log only. */
@@ -101,7 +97,7 @@ export function registrationMetrics(metrics: Metrics): CountRegistration {
   );
   const seconds = metrics.histogram(
     'svc_agent_registration_seconds',
-    'From the whole request of a registration to its end',
+    'From receipt of a registration request to its end',
     secondsBuckets,
   );
   return (outcome, took) => {

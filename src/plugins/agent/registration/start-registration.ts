@@ -165,7 +165,7 @@ function removeOwn(path: string, { dev, ino }: Stats): void {
 
 function inUse(path: string): SvcError {
   return new SvcError('AGENT_SOCKET_IN_USE', `Another node agent listens on ${path}`, {
-    nextStep: 'Run one agent a node: end the other, or give this one another path in SVC_AGENT_SOCKET.',
+    nextStep: 'Run one agent per node: stop the other, or give this one another path in SVC_AGENT_SOCKET.',
     exitStatus: exitStatus.unavailable,
   });
 }

@@ -118,9 +118,7 @@ function guardVolume(pid: number, pod: string, { guard, kubelet, check }: Guardi
   try {
     check();
     if (!kubelet.keep())
-      throw new Error(
-        `Nobody listens on port ${kubeletPort} who could be the kubelet, which renews the token`,
-      );
+      throw new Error(`No process on port ${kubeletPort} can be the kubelet, which renews the token`);
     guard.guardToken(pid, volume.descriptor);
     return volume.path;
   } finally {

@@ -72,7 +72,7 @@ export class TokenContainers {
     if (container === undefined || first?.start !== process.start) throw broughtIn();
     this.#requireSame(container, process);
     if (!this.#options.mayHold(podUid, containerIdOf(container.path)))
-      throw new Error('The container is not one of those that the operator gives the token');
+      throw new Error('The operator does not give the token to this container');
   }
 
   /** Checks each container until it is known which of its processes may open the volume. */
@@ -131,7 +131,7 @@ export class TokenContainers {
 }
 
 const broughtIn = () =>
-  new Error('The process is not the first one of its container: it may have been brought in');
+  new Error('The process is not the first one of its container: it may have been injected');
 
 /** The cgroups of a pod's containers, including its sandbox. */
 function containersIn(pod: string): Folder[] {

@@ -160,8 +160,8 @@ function rows({ tally }: BucketReport): readonly (readonly Cell[])[] {
     row('not encrypted', tally.plaintext),
     row('metadata cannot be read', tally.unreadable),
     ...each('because of', tally.errors),
-    ['helper objects of the proxy, not looked into', tally.helpers.toLocaleString('en'), ''],
-    ['gone before they were looked at', tally.vanished.toLocaleString('en'), ''],
+    ['helper objects of the proxy, not examined', tally.helpers.toLocaleString('en'), ''],
+    ['gone before they were examined', tally.vanished.toLocaleString('en'), ''],
   ];
 }
 
@@ -223,7 +223,7 @@ export const bucketRules = [
   {
     id: 'plaintext-object',
     summary: 'An object is stored as it was written, without encryption by svc.',
-    help: 'Read it and write it again through the proxy, and find out who writes to the bucket past it.',
+    help: 'Read it and write it again through the proxy, and find out who bypasses the proxy.',
   },
   {
     id: 'unreadable-metadata',

@@ -57,7 +57,7 @@ function parsed(path: string): Kept | undefined {
 }
 
 const unusable = (path: string) =>
-  `--resume: ${path} is no progress of an audit that this version can go on with`;
+  `--resume: ${path} is not the progress of an audit that this version can resume`;
 
 /** Whether every member has the same type as in an empty tally, and counts are valid numbers. */
 function isTally(value: unknown): value is Tally {

@@ -134,10 +134,9 @@ export function reportEntry(
   const report = status.workloads?.find(({ kind, name }) => kind === own.kind && name === own.name);
   if (report === undefined) return { because: missing(status) };
   if (report.pods !== own.pods)
-    return { because: `The ProtectionReport knows ${report.pods} pods of it, and there are ${own.pods}.` };
+    return { because: `The ProtectionReport has ${report.pods} pods of it, but there are ${own.pods}.` };
   if (!isSound(report)) return { because: 'The ProtectionReport contradicts itself.' };
-  if (!agrees(report, facts))
-    return { because: 'The ProtectionReport tells of pods that are not there now.' };
+  if (!agrees(report, facts)) return { because: 'The ProtectionReport has pods that no longer exist.' };
   return { report };
 }
 

@@ -11,7 +11,7 @@ const known: Readonly<Record<string, FindingRule>> = {
   'unprotected-pods': {
     level: 'error',
     summary: 'Pods run without the wrapper.',
-    help: 'Annotate the pod template or make a ServiceConfig that selects it, then start the pods anew.',
+    help: 'Annotate the pod template or create a ServiceConfig that selects it, then recreate the pods.',
   },
   'unwrapped-container': {
     level: 'error',
@@ -20,12 +20,12 @@ const known: Readonly<Record<string, FindingRule>> = {
   },
   'missing-label': {
     level: 'error',
-    summary: 'The label by which policy and agent know a protected pod was taken off.',
-    help: 'Start the pod anew, and find out who removes svc/protected.',
+    summary: 'The label svc/protected, by which policy and agent select pods, was removed.',
+    help: 'Recreate the pod, and find out who removes the label.',
   },
   'opted-out': {
     level: 'warning',
-    summary: 'The pod keeps the wrapper out.',
+    summary: 'The pod opts out of the wrapper.',
     help: 'Remove the annotation svc/inject: "false".',
   },
   'secret-reference': {
@@ -35,7 +35,7 @@ const known: Readonly<Record<string, FindingRule>> = {
   },
   'store-credentials': {
     level: 'warning',
-    summary: 'A container has credentials of an object store, which it could use past the proxy.',
+    summary: 'A container has credentials of an object store, with which it can bypass the proxy.',
     help: 'Give the credentials to the proxy alone (ServiceConfig proxy.credentialsSecret, or a role of the pod).',
   },
 };

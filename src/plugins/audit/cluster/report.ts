@@ -143,7 +143,7 @@ export function nodeLines(nodes: readonly AuditedNode[], paint: Paint): readonly
     node.name,
     node.tierName,
     { text: node.enforcing ? 'yes' : 'no', paint: (text: string) => paint(colourOf(node), text) },
-    whyNot(node) || 'the agent does not tell',
+    whyNot(node) || 'the agent does not say',
   ]);
   return [
     ...(rows.length > 0 ? [tableText(columns, rows)] : []),

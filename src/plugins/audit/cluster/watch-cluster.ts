@@ -79,7 +79,7 @@ async function look(
   signal.throwIfAborted();
   if (typeof operator === 'string') {
     const since = new Date(now).toISOString();
-    return { problem: `Nothing newer is known since ${since}: ${printable(operator)}.`, ...before };
+    return { problem: `No newer state is known since ${since}: ${printable(operator)}.`, ...before };
   }
   if (!cluster.synced) return { report: before.report };
   const found = {

@@ -170,9 +170,7 @@ function errorsIn(served: ServerCertificate, host: string, now: number): string[
     const authorities = certificatesIn(served.ca).map(readCertificate);
     return [
       ...(leaf.checkHost(host) === undefined ? [`tls.crt is not for ${host}`] : []),
-      ...(isVerified(leaf, chain, authorities)
-        ? []
-        : ['tls.crt is not verified by ca.crt, or by its own last one']),
+      ...(isVerified(leaf, chain, authorities) ? [] : ['tls.crt is not verified by ca.crt or its own chain']),
       ...(now >= validityOf(leaf).to ? [`tls.crt expired at ${leaf.validTo}`] : []),
     ];
   } catch (error) {

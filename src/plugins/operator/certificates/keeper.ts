@@ -116,7 +116,7 @@ export async function agentFiles(
     const common = { commonName: 'svc-agent', uris: [agentName], usage: 'client' as const };
     leaf = await issueCertificate(authority, { ...common, days: lifetimes.leafDays, now });
   }
-  if (stored['ca.crt'] !== serverBundle) changes.push("agents' authorities: the operator's are other ones");
+  if (stored['ca.crt'] !== serverBundle) changes.push("agents' authorities: they are not the operator's");
   const { cert, key } = leaf as TlsIdentity;
   return { data: { 'tls.crt': cert, 'tls.key': key, 'ca.crt': serverBundle }, changes };
 }

@@ -28,7 +28,7 @@ const filesIntervalMs = 10_000;
 export async function startCertificates(options: CertificatesOptions): Promise<OperatorCertificates> {
   const { health, signal } = options;
   const published = createPublished();
-  health.notReady(pending, 'There is no certificate to serve with yet.');
+  health.notReady(pending, 'There is no certificate to serve yet.');
   const files = await startFiles(options, published);
   const closed = Promise.all([files?.closed, startAuthority(options, published)]).then(() => {});
   await Promise.race([published.complete, closed]);
@@ -97,7 +97,7 @@ const condition = 'certificate expiry';
 export function createExpiry(metrics: Metrics, health: Health, log: Logger): Expiry {
   const gauge = metrics.gauge(
     'svc_certificate_not_after_seconds',
-    'When the certificate ends that the operator serves with, in seconds since 1970',
+    'When the served certificate expires, in seconds since 1970',
   );
   let told = '';
   return {
@@ -115,7 +115,7 @@ export function createExpiry(metrics: Metrics, health: Health, log: Logger): Exp
 
 function warningFor(from: number, to: number, now: number): string {
   if (now >= to) return `The certificate expired at ${new Date(to).toISOString()}`;
-  if (now < from) return `The certificate is valid from ${new Date(from).toISOString()} only`;
+  if (now < from) return `The certificate is not valid before ${new Date(from).toISOString()}`;
   return (to - now) / (to - from) < nearShare
     ? `The certificate expires at ${new Date(to).toISOString()}`
     : '';

@@ -25,7 +25,7 @@ const unusable = (reason: string): Verdict => ({ kind: 'unusable', reason });
 
 export function authorityVerdict(authority: TlsIdentity | undefined, now: number): Verdict {
   return judged(authority, now, (certificate) => {
-    if (!certificate.ca) return unusable('it is no authority');
+    if (!certificate.ca) return unusable('it is not an authority');
     return spent(certificate, now) >= renewalShare ? due('two thirds of its life are over') : good;
   });
 }
@@ -82,7 +82,7 @@ function judged(
 function datesVerdict(certificate: X509Certificate, now: number): Verdict | undefined {
   const { from, to } = validityOf(certificate);
   if (now >= to) return unusable(`it expired at ${new Date(to).toISOString()}`);
-  if (now < from - toleratedSkewMs) return unusable(`it is valid from ${new Date(from).toISOString()} only`);
+  if (now < from - toleratedSkewMs) return unusable(`it is not valid before ${new Date(from).toISOString()}`);
   return undefined;
 }
 

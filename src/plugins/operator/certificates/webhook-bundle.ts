@@ -130,7 +130,7 @@ export class WebhookState {
     this.#log = log;
     this.#writtenGauge = metrics.gauge(
       'svc_webhook_ca_bundle_written',
-      '1 while the leader finds its authorities in the webhook configuration; 0 on other replicas',
+      '1 while the webhook configuration has the leader’s authorities; 0 on other replicas',
     );
     this.#failOpenGauge = metrics.gauge(
       'svc_webhook_fail_open',

@@ -125,7 +125,7 @@ async function remove(
 }
 
 function tellForeign({ log, events }: CaConfigMapDeps, { namespace, uid }: KnownConfigMap): Reconciled {
-  const note = `The config map ${name} is somebody else's, and protected pods would trust what it holds: no pod is protected here until you rename it, or label it ${managedByUs} to have it overwritten`;
+  const note = `The ConfigMap ${name} has another owner, and protected pods would trust its content: no pod is protected here until you delete it, or label it ${managedByUs} to have it overwritten`;
   log.warn('authorities.foreign', { namespace, configMap: name, error: note });
   events.record({
     regarding: { apiVersion: 'v1', kind: 'ConfigMap', namespace, name, uid },
@@ -156,7 +156,7 @@ function followConfigMaps(
 ): Following<KnownConfigMap> {
   const tell = (connected: boolean) => {
     if (connected) health.recovered('watch.configmaps');
-    else health.degraded('watch.configmaps', `config maps ${name} are not watched now`);
+    else health.degraded('watch.configmaps', `the ConfigMaps ${name} are not being watched`);
   };
   tell(false);
   return follow<ConfigMapObject, KnownConfigMap>({

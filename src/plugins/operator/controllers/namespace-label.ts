@@ -72,7 +72,7 @@ async function label(deps: ControllerDeps, name: string, signal: AbortSignal): P
 /** A value that somebody has set on purpose is left alone. */
 function tellForeign({ log, events }: ControllerDeps, found: NamespaceObject): Reconciled {
   const { name, uid, labels } = found.metadata;
-  const note = `The label ${protectedLabel}=${labels?.[protectedLabel]} is somebody else's: take it off, or set it to true, for the ServiceConfigs here to take effect`;
+  const note = `The label ${protectedLabel}=${labels?.[protectedLabel]} was not set by the operator: remove it, or set it to true, for the ServiceConfigs here to take effect`;
   log.warn('namespace.label.foreign', { namespace: name, error: note });
   events.record({
     regarding: { apiVersion: 'v1', kind: 'Namespace', namespace: name, name, uid },

@@ -154,7 +154,7 @@ export function createScoreGauge(metrics: Metrics): ScoreGauge {
   );
   const enforced = metrics.gauge(
     'svc_workload_enforced',
-    '1 while reads of every pod of a wrapped workload by others are denied on its node, or their readers killed',
+    '1 while, for every pod of a wrapped workload, reads by others are denied or the readers killed',
     ['namespace', 'kind', 'workload'],
   );
   const remove = (labels: Labels) => {

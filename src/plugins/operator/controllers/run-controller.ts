@@ -241,7 +241,7 @@ function register(metrics: Metrics): ControllerMetrics {
       buckets,
       by,
     ),
-    depth: metrics.gauge('workqueue_depth', 'Objects that wait or are worked on', by),
+    depth: metrics.gauge('workqueue_depth', 'Objects queued or being reconciled', by),
   };
 }
 

@@ -154,7 +154,7 @@ function countPods({ spec }: KnownServiceConfig, pods: Iterable<KnownPod>): Coun
 
 function configValidity({ errors, left }: Judgement): NewCondition {
   if (left.length === 0) return validity(errors);
-  return validity(errors, `Its spec has no errors; each pod has to add: ${joinedErrors(left)}`);
+  return validity(errors, `Its spec has no errors; each pod must add: ${joinedErrors(left)}`);
 }
 
 /** The first reason that applies. */
@@ -173,15 +173,15 @@ function readiness(facts: StatusFacts, counts: Counts): NewCondition {
 function labelMessage(namespace: KnownNamespace | undefined): string {
   const value = namespace?.labels[protectedLabel];
   return value === undefined
-    ? `The webhook is not asked about pods until the namespace is labelled ${protectedLabel}=true.`
-    : `Somebody has labelled the namespace ${protectedLabel}=${value}: take the label off or set it to true.`;
+    ? `The webhook is not called for pods until the namespace is labelled ${protectedLabel}=true.`
+    : `The namespace has the label ${protectedLabel}=${value}: remove it or set it to true.`;
 }
 
 function readyMessage({ matchedPods, protectedPods }: Counts): string {
   const missing = matchedPods - protectedPods;
   return missing === 0
     ? 'New pods that it selects are protected.'
-    : `New pods that it selects are protected; ${missing} without the wrapper have to be made anew.`;
+    : `New pods that it selects are protected; ${missing} without the wrapper must be recreated.`;
 }
 
 interface Judgement {

@@ -141,7 +141,7 @@ export function createEgressMetrics(metrics: Metrics): EgressMetrics {
   );
   const foreign = metrics.gauge(
     'svc_operator_egress_foreign_policies',
-    "Somebody else's policies that have the name of an egress policy",
+    'Policies of other owners that have the name of an egress policy',
   );
   const widening = metrics.gauge(
     'svc_operator_egress_widening_policies',
@@ -149,7 +149,7 @@ export function createEgressMetrics(metrics: Metrics): EgressMetrics {
   );
   const warnings = metrics.gauge(
     'svc_operator_egress_warnings',
-    'What could not be found out for egress policies, or may change',
+    'Warnings of egress policies, such as an address that may change',
   );
   return {
     show(states) {
@@ -181,7 +181,7 @@ export function recordPolicyChanges(
   tellers: Tellers,
 ): void {
   for (const name of added(before.foreign, now.foreign)) {
-    const note = `NetworkPolicy ${name} is not the operator's and is left as it is, so that protected pods do not get the egress policy of svc: delete or rename it, or label it ${managedByUs}`;
+    const note = `NetworkPolicy ${name} has another owner and is left unchanged, so protected pods do not get the egress policy of svc: delete it, or label it ${managedByUs}`;
     tellPolicy(namespace, name, 'egress.policy.foreign', 'ForeignPolicy', note, tellers);
   }
   for (const name of added(before.widening, now.widening)) {
@@ -189,7 +189,7 @@ export function recordPolicyChanges(
     tellPolicy(namespace, name, 'egress.policy.widened', 'EgressWidened', note, tellers);
   }
   for (const what of added(before.unresolved, now.unresolved)) {
-    const note = `${what} has no address, so that the egress policy lets no protected pod reach it: correct its name, or look at DNS`;
+    const note = `${what} has no address, so the egress policy lets no protected pod reach it: correct its name, or check DNS`;
     tellers.events.record({
       regarding: { apiVersion: 'v1', kind: 'Namespace', namespace, name: namespace },
       ...{ type: 'Warning', reason: 'NoAddress', action: 'Reconcile', note },

@@ -138,7 +138,7 @@ export function createCiliumKeeper(options: CiliumKeeperOptions): CiliumKeeper {
   return {
     async keep(facts, signal) {
       if (!(await isThere(signal))) return [];
-      const denied = `Cilium is there, and the operator may not keep policies by name: ${plural}.cilium.io`;
+      const denied = `Cilium runs, but the operator may not keep policies by name: ${plural}.cilium.io`;
       try {
         for (const policy of ciliumPolicies(facts).policies) {
           const path = pathOf(policy.metadata);

@@ -124,14 +124,10 @@ function keyOf({ reference, architecture, accesses }: WantedImage): string {
 }
 
 function tooManyWait(): RegistryError {
-  return new RegistryError(
-    'REGISTRY_UNAVAILABLE',
-    'as many reviews as may wait for registries do so already',
-    {
-      nextStep: 'Create the pod again in a few seconds: its images are being looked up.',
-      told: true,
-    },
-  );
+  return new RegistryError('REGISTRY_UNAVAILABLE', 'too many reviews are waiting for registries', {
+    nextStep: 'Create the pod again in a few seconds: its images are being looked up.',
+    told: true,
+  });
 }
 
 function doesNotAnswer({ registry }: ImageReference): RegistryError {
@@ -143,9 +139,7 @@ type LookupOutcome = 'kept' | 'found' | 'stale' | 'failed';
 
 /** Counts the results of image lookups. */
 export function createLookupCounter(metrics: Metrics): (outcome: LookupOutcome) => void {
-  const counter = metrics.counter('svc_image_lookups_total', 'Images looked up, by what came of it', [
-    'outcome',
-  ]);
+  const counter = metrics.counter('svc_image_lookups_total', 'Image lookups, by outcome', ['outcome']);
   return (outcome) => counter.inc({ outcome });
 }
 
@@ -177,9 +171,9 @@ export class ImageLookupError extends SvcError {
 }
 
 const sayCommand =
-  'Or say in the pod what runs, by command or the annotation svc/command: then its command is not looked up.';
+  'Or set command or the annotation svc/command in the pod: then its command is not looked up.';
 const sayUser =
-  'Or say in the pod which user it runs as (runAsUser), on which it depends whether its memory is locked: then its user is not looked up.';
+  'Or set runAsUser in the pod, which decides whether its memory can be locked: then its user is not looked up.';
 
 function detail({ image, error, problems }: LookupFailure): string {
   const also = problems.map((problem) => `; ${problem}`).join('');
@@ -204,7 +198,7 @@ const unreachable = {
 
 /** Details of our own errors are not shown here; the cause is in the log. */
 const unexpected = {
-  message: 'the look-up broke down',
+  message: 'the lookup failed',
   nextStep: 'Read the log of the operator.',
 };
 

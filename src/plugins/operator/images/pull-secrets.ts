@@ -99,7 +99,7 @@ function credentialsIn({ type, data = {} }: SecretObject): readonly RegistryCred
   if (type === 'kubernetes.io/dockerconfigjson' && json) return readDockerConfigJson(decode(json));
   const older = data['.dockercfg'];
   if (type === 'kubernetes.io/dockercfg' && older) return readDockercfg(decode(older));
-  throw new ImageError('it has not the type of a pull secret');
+  throw new ImageError('it is not of a pull secret type');
 }
 
 function decode(base64: string): string {

@@ -110,7 +110,7 @@ export class NodeRegistry implements NodeReports {
   #enter({ node, instance }: NodeReport, now: number): Entry {
     const { limits } = this.#options;
     if (this.#entries.size >= limits.nodes) {
-      throw new ReportRefused('RESOURCE_EXHAUSTED', `there is room for ${limits.nodes} nodes`);
+      throw new ReportRefused('RESOURCE_EXHAUSTED', `the limit of ${limits.nodes} nodes is reached`);
     }
     const entry: Entry = {
       ...{ instances: new Instances(), bucket: new TokenBucket(limits.reports, now) },
@@ -124,7 +124,7 @@ export class NodeRegistry implements NodeReports {
     if (state === undefined) return;
     const { pods } = this.#options.limits;
     if (this.#pods - podsOf(entry.state) + state.pods.size > pods) {
-      throw new ReportRefused('RESOURCE_EXHAUSTED', `there is room for ${pods} pods`);
+      throw new ReportRefused('RESOURCE_EXHAUSTED', `the limit of ${pods} pods is reached`);
     }
   }
 

@@ -58,13 +58,14 @@ export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
     } catch (error) {
       if (error instanceof ReportRefused) throw error;
       log.warn('nodes.token_review_failed', () => describeError(error));
-      const why = hasCode(error, 'KUBE_DENIED') ? 'may not ask' : 'has no answer from';
-      throw new ReportRefused('UNAVAILABLE', `the operator ${why} the API server whose token it is`);
+      const why = hasCode(error, 'KUBE_DENIED') ? 'may not review tokens at' : 'got no answer from';
+      throw new ReportRefused('UNAVAILABLE', `the operator ${why} the API server`);
     }
   };
   return {
     nodeOf(token, peer) {
-      if (!form.test(token)) return Promise.reject(new ReportRefused('UNAUTHENTICATED', 'this is no token'));
+      if (!form.test(token))
+        return Promise.reject(new ReportRefused('UNAUTHENTICATED', 'this is not a token'));
       const key = createHash('sha256').update(token).digest('base64');
       const known = kept.get(key);
       if (known !== undefined) return known;

@@ -149,21 +149,18 @@ export interface NodeMetrics {
 
 export function createNodeMetrics(metrics: Metrics): NodeMetrics {
   const reports = metrics.counter('svc_node_reports_total', 'Reports of node agents', ['result']);
-  const hits = metrics.counter('svc_node_hits_total', 'Attempts on protected processes that agents told', [
+  const hits = metrics.counter('svc_node_hits_total', 'Access attempts that agents reported', [
     'road',
     'outcome',
   ]);
-  const dropped = metrics.counter(
-    'svc_node_dropped_hits_total',
-    'Attempts that agents counted and could not tell one by one',
-  );
+  const dropped = metrics.counter('svc_node_dropped_hits_total', 'Access attempts that agents only counted');
   const nodes = metrics.gauge('svc_nodes', 'Nodes whose agent reports, by what it enforces', [
     'tier',
     'enforcing',
   ]);
   const silent = metrics.gauge(
     'svc_nodes_silent',
-    'Nodes whose agent has reported and does so no more, for ten minutes',
+    'Nodes whose agent stopped reporting, up to ten minutes ago',
   );
   return {
     report: (result) => reports.inc({ result }),

@@ -80,7 +80,7 @@ async function checkCaller(
   if (token === undefined)
     throw new ReportRefused(
       'UNAUTHENTICATED',
-      'beside the certificate of all agents, a token of the pod is needed',
+      'the certificate that all agents share needs a token of the pod',
     );
   if ((await tokens.nodeOf(token, peer)) !== node)
     throw new ReportRefused('PERMISSION_DENIED', `the token is of another node than ${node}`);
@@ -179,7 +179,7 @@ async function respond(
     reply(null, await answer());
   } catch (error) {
     const { status, message } =
-      error instanceof ReportRefused ? error : new ReportRefused('INTERNAL', 'an error of ours');
+      error instanceof ReportRefused ? error : new ReportRefused('INTERNAL', 'an internal error');
     reply({ code: grpc.status[status], details: message });
   }
 }

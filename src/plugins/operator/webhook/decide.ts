@@ -141,13 +141,13 @@ async function decideInjection(
   if (mutation.kind === 'deny') return { code: 403, ...mutation };
   const patch = patchBetween(pod, mutation.pod);
   // the API server asks again after other webhooks have changed a pod
-  if (patch.length === 0) return { kind: 'skip', reason: 'it has all that it is to have' };
+  if (patch.length === 0) return { kind: 'skip', reason: 'it is complete already' };
   return { kind: 'inject', patch, warnings: mutation.warnings, serviceConfig: plan.serviceConfig };
 }
 
 /** The author of these authorities could impersonate the secrets server and receive the token of the pod. */
 function foreignAuthorities(namespace: string): Decision {
-  const error = `config map ${caConfigMapName} of namespace ${namespace}: is somebody else's, and the pod would trust the authorities in it; delete it, or label it ${managedByUs} to have it overwritten`;
+  const error = `ConfigMap ${caConfigMapName} of namespace ${namespace}: has another owner, and the pod would trust the authorities in it; delete it, or label it ${managedByUs} to have it overwritten`;
   return { kind: 'deny', code: 403, errors: [error] };
 }
 

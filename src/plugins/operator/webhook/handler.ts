@@ -51,7 +51,7 @@ async function answer(
 ): Promise<void> {
   const url = URL.parse(request.url ?? '/', 'https://webhook');
   if (url?.pathname !== webhookPath) return respondText(response, 404, `Only ${webhookPath} is served here.`);
-  if (request.method !== 'POST') return respondText(response, 405, 'An AdmissionReview is posted.');
+  if (request.method !== 'POST') return respondText(response, 405, 'Send the AdmissionReview by POST.');
   const time = startReviewTime(url, request.socket, options.timeoutMs);
   try {
     await answerReview(request, response, options, room, time);
@@ -227,7 +227,7 @@ const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5,
 export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   const injections = metrics.counter(
     'svc_webhook_injection_total',
-    'Pods by what the webhook did: success (injected), error (refused) or skipped (not asked for)',
+    'Pods by webhook decision: success (injected), error (refused) or skipped (not asked for)',
     ['status'],
   );
   const duration = metrics.histogram('svc_webhook_duration_seconds', 'Time to answer a review', seconds);

@@ -79,7 +79,7 @@ function parsed(text: string): Members {
   } catch (cause) {
     throw invalid('it is no JSON', cause);
   }
-  throw invalid('its kind is another');
+  throw invalid('it is of another kind');
 }
 
 function objectIn(value: Members, name: string): Members {

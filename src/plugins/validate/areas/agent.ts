@@ -55,7 +55,7 @@ export const toldOf = shared(async (context): Promise<readonly Told[]> => {
   return concurrently(running, atOnce, async (pod) => {
     const answer = await askPod(context, pod, pod.ports['health'] ?? usualPort, 'metrics');
     const facts = answer.kind === 'ok' ? agentFacts(answer.text) : undefined;
-    return { pod, facts, problem: problemOf(answer) ?? 'it does not tell its tier' };
+    return { pod, facts, problem: problemOf(answer) ?? 'it does not report its tier' };
   });
 });
 
@@ -145,7 +145,7 @@ export const podsCovered: Check = {
   ...{ id: 'SVC-AGENT-006', area: 'agent', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
   title: 'The agent of each node covers every running pod there that is labelled svc/protected=true',
   cause:
-    'The agent does not see the cgroups of pods (no cgroup v2, another SVC_CGROUP_ROOT than the host mounts them at), may not list pods, has another NODE_NAME than its node, or its table in the kernel is full.',
+    'The agent does not see the cgroups of pods (no cgroup v2, or SVC_CGROUP_ROOT is not where the host mounts them), may not list pods, or has a wrong NODE_NAME; or its table in the kernel is full.',
   fix: 'Read /healthz and /readyz on port 9090 of the agent, which name the pods and say why; mount /sys/fs/cgroup of the host there.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);

@@ -25,7 +25,7 @@ export const nodeKernels: Check = {
     const silent = nodes.filter(({ kernel }) => kernelVersion(kernel) === undefined);
     const failures = capped(nodes.flatMap(failuresOf));
     if (silent.length === 0) return verdict(failures, counted(nodes.length, 'node'));
-    const reason = `The kernels of these nodes are not told: ${listed(silent)}`;
+    const reason = `These nodes do not report a kernel: ${listed(silent)}`;
     return verdictOnPart(failures, reason);
   },
 };
@@ -62,7 +62,7 @@ export const nodeArchitectures: Check = {
     const used = new Set(labelled.map(({ node }) => node));
     const failures = nodes
       .filter((node) => unsupportedKind(node) === undefined)
-      .map((node) => ({ ...node, platform: `${node.os}/${node.architecture || 'not told'}` }))
+      .map((node) => ({ ...node, platform: `${node.os}/${node.architecture || 'unknown'}` }))
       .filter(({ platform }) => !supported.includes(platform))
       .map(({ name, platform }) => {
         const level = used.has(name) ? ('error' as const) : ('info' as const);

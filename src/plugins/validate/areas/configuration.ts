@@ -27,7 +27,7 @@ export const sections: Check = {
   ...{ id: 'SVC-CONFIG-002', area: 'configuration', level: 'error', needs: 'none' },
   title: 'The configuration file starts the components that it has sections for',
   cause:
-    'The name of a section is mistyped; a section has a key that is not known or a wrong value, or lacks what its component requires; or a file that it names is not there.',
+    'The name of a section is mistyped; a section has an unknown key or a wrong value, or lacks a required one; or a file that it names does not exist.',
   fix: 'Fix what is listed: the component refuses to start with the same message.',
   async run(context) {
     const { configFile } = context;
@@ -68,7 +68,7 @@ export const nodeVersion: Check = {
   async run({ host, now }) {
     const { nodeVersion: version } = host;
     const end = ends[/^v(\d+)\./.exec(version)?.[1] ?? ''];
-    if (end === undefined) return skipped(`This svc does not know until when ${version} gets fixes.`);
+    if (end === undefined) return skipped(`This svc does not know when fixes for ${version} end.`);
     if (now() < Date.parse(end)) return passed(`${version}, until ${end}`);
     return failed({ subject: 'node', message: `It is ${version}, and fixes ended on ${end}.` });
   },
@@ -162,7 +162,7 @@ export const configurationChecks: readonly Check[] = [
 const wanted = [
   {
     name: 'kubectl',
-    message: 'It is not in PATH; svc needs it not, but you will, to apply what svc netpol writes.',
+    message: 'It is not in PATH; svc does not need it; you do, to apply what svc netpol writes.',
   },
   { name: 'helm', message: 'It is not in PATH; the operator can also be installed by manifests/plain.' },
 ];
@@ -191,7 +191,7 @@ const farthest = 2;
 function mistyped(name: string, known: readonly string[]): readonly CheckFailure[] {
   if (known.includes(name)) return [];
   const meant = nearest(name, known, farthest);
-  return meant === undefined ? [] : [{ subject: name, message: `It is read by nothing; ${meant} is.` }];
+  return meant === undefined ? [] : [{ subject: name, message: `svc ignores it; it reads ${meant}.` }];
 }
 
 /** Plugins have their own sections, so only a name similar to a known one is an error. */

@@ -111,7 +111,7 @@ export const podsToSecretsServer: Check = {
     return askSample(context, pods, {
       portOf: ({ wrapperPorts }) => wrapperPorts[0],
       path: 'healthz',
-      otherwise: 'Its wrapper has not got its secrets.',
+      otherwise: 'Its wrapper has not fetched its secrets.',
       silent: 'Its wrapper does not answer, and the pod is not ready.',
     });
   },
@@ -119,7 +119,7 @@ export const podsToSecretsServer: Check = {
 
 export const agentsToOperator: Check = {
   ...{ id: 'SVC-NET-006', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'Agents reach the operator on 8199 (it hears from each of them)',
+  title: 'Agents reach the operator on 8199 (each of them reports)',
   cause:
     'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every 15 seconds. Each agent is asked whether the operator responds, and the operator how many agents report.',
   fix: 'See operator.* in the log of an agent, and node.* in that of the operator.',
@@ -135,9 +135,9 @@ export const agentsToOperator: Check = {
     if (unheard.length > 0) return failed(...capped(unheard));
     // the operator's count includes agents that do not report their connection, or cannot be asked
     const heard = sumOf(await operatorMetrics(context), 'svc_nodes');
-    if (heard === undefined) return notEvaluated('The operator does not tell of whom it hears');
+    if (heard === undefined) return notEvaluated('The operator does not say which agents report');
     if (heard >= agents.length) return passed(counted(heard, 'agent'));
-    const message = `It hears from ${heard} of ${agents.length} agents that run.`;
+    const message = `It gets reports from ${heard} of ${agents.length} running agents.`;
     return failed({ subject: `${operator.namespace}/${operator.name}`, message });
   },
 };
@@ -178,7 +178,7 @@ export const operatorToRegistries: Check = {
     if (found > 0) return passed(counted(found, 'look-up'));
     if (broken === 0) return skipped('The operator has not had to look an image up yet');
     const subject = `${operator.namespace}/${operator.name}`;
-    return failed({ subject, message: `None of its ${broken} look-ups got an answer that it could use.` });
+    return failed({ subject, message: `None of its ${broken} lookups got a usable answer.` });
   },
 };
 

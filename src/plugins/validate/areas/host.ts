@@ -111,7 +111,7 @@ const corePattern = hostCheck(
     title: 'Core dumps are not piped to a program',
     level: 'warning',
     cause:
-      'core_pattern begins with a pipe, so the kernel passes the memory of a crashed process to a program, whatever the limit on core files is, unless it is 1. The wrapper sets 1 for what it starts; a process that only its pod label protects does not have it.',
+      'core_pattern begins with a pipe, so the kernel passes the memory of a crashed process to a program, unless the limit on core files is 1. The wrapper sets 1 for what it starts; a process that only its pod label protects does not have this limit.',
     fix: 'Set kernel.core_pattern to a file name in /etc/sysctl.d, or have the program drop the dumps of protected pods.',
   },
   ({ read }) => {

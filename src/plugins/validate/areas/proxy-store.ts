@@ -171,8 +171,7 @@ export const notPublic: Check = {
   async run(context) {
     const { bucket } = await context.store();
     const { isPublic, blocksPublicAccess } = await factsOf(context);
-    if (isPublic === undefined && blocksPublicAccess === undefined)
-      return skipped('The store does not tell.');
+    if (isPublic === undefined && blocksPublicAccess === undefined) return skipped('The store does not say.');
     if (isPublic)
       return failed({ subject: bucket, level: 'warning', message: 'Its policy makes it public.' });
     return verdict(

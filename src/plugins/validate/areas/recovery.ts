@@ -36,7 +36,7 @@ const keysReadable: Check = {
   id: 'SVC-RECOVERY-001',
   ...needs,
   title: 'The file of recovery keys holds private keys',
-  cause: 'It is another file, holds the public key, or may not be read by who runs this.',
+  cause: 'It is another file, holds the public key, or cannot be read by this user.',
   fix: 'Name a file as age-keygen writes it (AGE-SECRET-KEY-1…), or one of 32 bytes, as they are or in base64.',
   async run(context) {
     const found = await rehearsed(context);
@@ -50,7 +50,7 @@ const sealed: Check = {
   ...needs,
   title: 'Every sampled object is sealed to a recovery key of the file',
   cause:
-    'It was written before --recovery-recipient was set, through a proxy that has not set it, or to other recovery keys than those of the file. Without the key server nobody reads it.',
+    'It was written before --recovery-recipient was set, through a proxy without it, or for recovery keys that are not in the file. Without the key server nobody can read it.',
   fix: 'Set --recovery-recipient on every proxy of the bucket, and copy the objects onto themselves through one; or name the file of the key that was in use when they were written. svc audit --bucket counts objects by their recovery keys.',
   run: (context) =>
     judged(context, ({ faults, opened }, bucket) => ({
@@ -64,7 +64,7 @@ const opens: Check = {
   ...needs,
   title: 'Every sampled object opens with the recovery key alone, as far as it is read',
   cause:
-    'Its body, its metadata or its part list was damaged or exchanged in the store, its part list is not there, or the store does not give it out, as with an archived object.',
+    'Its body, its metadata or its part list was damaged or exchanged in the store, its part list is missing, or the store does not give it out, as with an archived object.',
   fix: 'Look the reason up in docs/TROUBLESHOOTING.md; restore an archived object; put back what is missing from a backup or an older version. With --state-bucket, name it here too.',
   run: (context) =>
     judged(context, (rehearsal, bucket) => ({

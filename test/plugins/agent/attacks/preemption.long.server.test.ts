@@ -81,7 +81,7 @@ for (const tier of [1, 2]) {
       told.map(({ enforcing }) => enforcing),
       [true, false, true],
     );
-    assert.match(String(told[1]?.['reason']), /may pass by the programs.*reactiveKill is off/);
+    assert.match(String(told[1]?.['reason']), /can bypass the programs.*reactiveKill is off/);
   });
 }
 

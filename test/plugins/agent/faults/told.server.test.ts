@@ -103,7 +103,7 @@ test('where nothing works: not ready with the reason, alive, and covering nobody
 test('in an incident: audit mode wins over killing, and the log says so', async () => {
   const agent = await start('incident', { SVC_AGENT_ENFORCE: 'false', SVC_AGENT_REACTIVE_KILL: 'true' });
   const [line] = agent.events('guard.tier');
-  assert.match(String(line?.['reason']), /enforceMode: false.*wins over reactiveKill: true/);
+  assert.match(String(line?.['reason']), /enforceMode: false.*overrides reactiveKill: true/);
   assert.is((await probe(agent, '/readyz')).status, 200);
   assert.is(attack(await register(agent)), 'read');
 });

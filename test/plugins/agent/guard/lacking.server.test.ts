@@ -37,10 +37,7 @@ test('goes on without it, enforces, and says what it cannot do', async () => {
     await agent.stop();
     assert.is(started['tier'], '3');
     assert.is(started['enforcing'], 'true');
-    assert.match(
-      started['not_higher'],
-      /^tracepoint: Readers of several threads .* memory_locking .* ENOENT$/,
-    );
+    assert.match(started['not_higher'], /^tracepoint: Multi-threaded readers .* memory_locking .* ENOENT$/);
   } finally {
     files.remove();
     await folder.remove();

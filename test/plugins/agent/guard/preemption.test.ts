@@ -48,7 +48,7 @@ test('else what the kernel was built for', () => {
 
 test('else possible', () => {
   assert.is(possible({}), true);
-  assert.match(judgePreemption(unknown).because, /nothing tells/);
+  assert.match(judgePreemption(unknown).because, /mode unknown/);
 });
 
 test('cannot be chosen where the kernel was built for one manner', () => {

@@ -50,7 +50,7 @@ test('without the files name all that is missing at once', () => {
 
 test('with files for no operator are an error too', () => {
   assert.is(errors({ ...files, SVC_OPERATOR_TOKEN_FILE: '/t' }).length, 4);
-  assert.match(errors(files)[2] ?? '', 'SVC_OPERATOR_TLS_CA: of no use');
+  assert.match(errors(files)[2] ?? '', 'SVC_OPERATOR_TLS_CA: has no effect');
 });
 
 test('admit neither an address without a host, nor port 0, nor a URL', () => {

@@ -118,7 +118,7 @@ for (const verb of ['list', 'watch']) {
     const line = rig.lines.find(({ event }) => event === 'kube.watch.failed');
     assert.is(line?.['code'], 'KUBE_DENIED');
     assert.match(String(line?.error), new RegExp(`cannot ${verb} resource "pods"`));
-    assert.match(rig.degraded()['pods'] ?? '', /API server/);
+    assert.match(rig.degraded()['pods'] ?? '', /not being watched/);
   });
 }
 

@@ -182,7 +182,7 @@ test('releases nothing while the API server is away, and says that it is', async
   context.kube.answer('watch', status(503), 1_000);
   context.kube.cut('reset');
   await waitFor('the loss', async () => (await rig.metric('svc_agent_pod_watch_connected')) === 0);
-  assert.match(rig.degraded()['pods'] ?? '', /API server is away/);
+  assert.match(rig.degraded()['pods'] ?? '', /not being watched/);
   await settle();
   assert.equal([...rig.guard.covered], [id]);
   assert.equal(rig.labelled(), [uidOf('1')]);

@@ -170,7 +170,7 @@ test('never registers another process that was given the PID', async () => {
     };
     await withServed(
       async (served) => {
-        await refused(served, /FAILED_PRECONDITION: .*gone/, 'gone');
+        await refused(served, /FAILED_PRECONDITION: .*has ended/, 'gone');
         assert.equal(guard.protected, []);
       },
       { guard, readCgroups },
@@ -183,7 +183,7 @@ test('does not list a process that was replaced while it was being protected', a
   guard.onProtect = () => {
     guard.facts = (facts) => ({ ...facts, start: facts.start + 10_000_000n });
   };
-  await withServed((served) => refused(served, /FAILED_PRECONDITION: .*gone/, 'gone'), { guard });
+  await withServed((served) => refused(served, /FAILED_PRECONDITION: .*has ended/, 'gone'), { guard });
 });
 
 test('a guard that is full is asked again, one that fails is told of', async () => {

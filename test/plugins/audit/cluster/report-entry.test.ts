@@ -42,8 +42,8 @@ test('is not taken from an operator that is gone, or where there is none', () =>
 });
 
 test('is not taken where it tells of other pods', () => {
-  assert.match(because(seen, status({ pods: 2 })) ?? '', /knows 2 pods of it, and there are 1/);
-  assert.match(because(factsOf([unknown(plainPod())]), status()) ?? '', /pods that are not there/);
+  assert.match(because(seen, status({ pods: 2 })) ?? '', /has 2 pods of it, but there are 1/);
+  assert.match(because(factsOf([unknown(plainPod())]), status()) ?? '', /pods that no longer exist/);
 });
 
 test('is not taken where its parts do not make its score', () => {

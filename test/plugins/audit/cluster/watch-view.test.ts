@@ -42,9 +42,9 @@ function view(env: AuditCall['env'], isTTY: boolean, failure?: Error) {
 test('a terminal gets the table, with why it is not newer below', () => {
   const { show, out, err } = view({ TERM: 'xterm' }, true);
   show(report('web'));
-  show(report('web'), 'Nothing newer is known: no answer.');
+  show(report('web'), 'No newer state is known: no answer.');
   assert.is(out.length, 2);
-  assert.match(out[1] ?? '', /Pod\/web[\s\S]*Passed\.[\s\S]*\nNothing newer is known: no answer\./);
+  assert.match(out[1] ?? '', /Pod\/web[\s\S]*Passed\.[\s\S]*\nNo newer state is known: no answer\./);
   assert.equal(err, []);
 });
 

@@ -107,7 +107,7 @@ test('says since when the API server does not answer, and goes on when it does',
   await watching(50, async ({ pty, see }) => {
     const before = await see(/Passed\./);
     await kube.pause();
-    const away = await see(/Nothing newer is known since 2/);
+    const away = await see(/No newer state is known since 2/);
     assert.ok(away.startsWith(before), away);
     await kube.resume();
     await see(/Passed\.$/);

@@ -86,10 +86,10 @@ test('reviews that wait for registries leave places for others, and each namespa
   const waiting = [look('one'), look('one')].map((one) => one.catch(() => {}));
   await waitFor('a request', async () => registry.asked.length > 0);
   const began = performance.now();
-  assert.match(await failureOf(look('one')), /as many reviews as may wait for registries do so already/);
+  assert.match(await failureOf(look('one')), /too many reviews are waiting for registries/);
   assert.ok(performance.now() - began < patient(1_000));
   waiting.push(...[look('two'), look('two')].map((one) => one.catch(() => {})));
-  assert.match(await failureOf(look('three')), /as many reviews as may wait/);
+  assert.match(await failureOf(look('three')), /too many reviews are waiting/);
   rig.stop();
   await Promise.all(waiting);
 });
@@ -97,7 +97,7 @@ test('reviews that wait for registries leave places for others, and each namespa
 test('what is known already needs no place', async ({ registry }) => {
   const rig = createRig([], { mostWaiting: 0 });
   const image = `${registry.host}/team/app:v1`;
-  assert.match(await failureOf(commandOf(rig, image)), /as many reviews as may wait/);
+  assert.match(await failureOf(commandOf(rig, image)), /too many reviews are waiting/);
   // the look-up went on
   const found = await waitFor('the command', () => commandOf(rig, image).catch(() => undefined));
   assert.equal(found?.entrypoint, ['/right']);

@@ -102,7 +102,7 @@ test('replaces whatever is corrupt, foreign or for another name', async ({ first
     'there is none': { ...first, server: undefined },
     'another authority': { ...first, server: other.server },
     'does not belong': { ...first, server: { ...first.server, key: other.server.key } },
-    'no authority': { ...first, authority: first.server },
+    'not an authority': { ...first, authority: first.server },
   };
   for (const [reason, stored] of Object.entries(broken)) {
     const { state, changes } = await step(stored, start + dayMs);

@@ -21,10 +21,7 @@ test('a server without any address is a warning of the namespace, that says what
   assert.equal(more, []);
   assert.equal([event?.type, event?.reason], ['Warning', 'NoAddress']);
   assert.equal(event?.regarding, { apiVersion: 'v1', kind: 'Namespace', namespace: 'shop', name: 'shop' });
-  assert.match(
-    event?.note ?? '',
-    /^Object store s3\.example has no address.*correct its name, or look at DNS/,
-  );
+  assert.match(event?.note ?? '', /^Object store s3\.example has no address.*correct its name, or check DNS/);
 });
 
 test('each is told once, and again once it had one meanwhile', () => {

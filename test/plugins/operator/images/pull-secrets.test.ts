@@ -59,7 +59,7 @@ test('may be of the older kind', async ({ objects, read }) => {
   assert.equal(
     problems,
     ['mixed', 'other', 'empty'].map(
-      (name) => `pull secret ${name} cannot be used: it has not the type of a pull secret`,
+      (name) => `pull secret ${name} cannot be used: it is not of a pull secret type`,
     ),
   );
 });

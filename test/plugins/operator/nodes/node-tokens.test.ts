@@ -137,7 +137,7 @@ test('say so where the operator may not ask', async () => {
   const rig = createRig(() => {
     throw new KubeError('KUBE_DENIED', 'POST /apis/…: 403');
   });
-  assert.match((await refusal(rig.nodeOf())).message, /may not ask/);
+  assert.match((await refusal(rig.nodeOf())).message, /may not review tokens/);
 });
 
 test('that are invented do not flood the API server', async () => {

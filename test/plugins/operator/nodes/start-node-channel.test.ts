@@ -210,7 +210,7 @@ test('are admitted by the token of their own node, where the certificate is that
   writeFileSync(invented, 'x.y.z');
   await failed(start({ node: 'node-3', tokenPath: invented }), /unauthenticated|does not accept/);
   const without = startAgent({ address: rig.address, tls: rig.tls, node: 'node-4' });
-  await failed(without, /a token of the pod is needed/);
+  await failed(without, /needs a token of the pod/);
   await without.channel.close();
   await failed(start({ node: 'node-5', tokenPath: '/does/not/exist' }), /token file.*ENOENT/);
   assert.equal(

@@ -80,7 +80,7 @@ test('are taken for the node of its pod, and for no other', async () => {
 });
 
 test('are not taken with what is no token', async () => {
-  assert.is(await answerTo('node-c', 'none'), 'UNAUTHENTICATED this is no token');
+  assert.is(await answerTo('node-c', 'none'), 'UNAUTHENTICATED this is not a token');
 });
 
 test('are not taken with a token that is for the API server', async () => {

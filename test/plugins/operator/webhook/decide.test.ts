@@ -95,7 +95,7 @@ test('an annotated pod is injected', async () => {
 
 test('where its authorities would be those of somebody else, it is refused', async () => {
   const decision = await decideOn(annotated, { foreignAuthorities: true });
-  assert.match(JSON.stringify(decision), /config map svc-ca of namespace team: is somebody else's/);
+  assert.match(JSON.stringify(decision), /ConfigMap svc-ca of namespace team: has another owner/);
 });
 
 test('one that was injected before needs nothing', async () => {

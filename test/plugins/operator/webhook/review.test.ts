@@ -24,8 +24,8 @@ const pod = { spec: { containers: [] } };
 
 for (const [what, text, why] of [
   ['no JSON', '{', 'it is no JSON'],
-  ['another kind', '{"kind":"Pod"}', 'its kind is another'],
-  ['null', 'null', 'its kind is another'],
+  ['another kind', '{"kind":"Pod"}', 'it is of another kind'],
+  ['null', 'null', 'it is of another kind'],
   ['no request', '{"kind":"AdmissionReview"}', 'it is not about a pod'],
   [
     'another object',

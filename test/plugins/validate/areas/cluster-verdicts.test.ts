@@ -123,7 +123,7 @@ test('selectors that leave a namespace out, and such as take in the cluster itse
   assert.match(JSON.stringify(await verdictOf('SVC-OPERATOR-009', selecting(leaving))), /"subject":"shop"/);
   assert.match(
     JSON.stringify(await verdictOf('SVC-OPERATOR-009', selecting({}))),
-    /"subject":"kube-system".*could not start/,
+    /"subject":"kube-system".*cannot start/,
   );
 });
 

@@ -82,7 +82,7 @@ const unless =
     const set = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
     const given = flagsIn([...set, ...argsOf(containers)]);
     const off = switches.find((one) => given.has(one));
-    return off && `It is told not to enforce network policies, by ${off}.`;
+    return off && `It is configured not to enforce network policies, by ${off}.`;
   };
 
 /** Enforces only with one of these containers and, if a switch is given, only with that switch. */

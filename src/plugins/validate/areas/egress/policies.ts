@@ -41,7 +41,7 @@ function problemOf(
   if (saysTheSame(found, wanted)) return [];
   if (asNoted === undefined || !saysTheSame(found, asNoted)) {
     const whose = found.ours ? '' : ' It is not kept by the operator.';
-    return [{ subject, message: `It says something else than svc netpol would write.${whose}` }];
+    return [{ subject, message: `It differs from what svc netpol would write.${whose}` }];
   }
   // if no name resolves here, nothing contradicts the operator's addresses
   if (narrower(wanted, asNoted)) return [];
@@ -49,7 +49,7 @@ function problemOf(
     {
       subject,
       level: 'warning',
-      message: `It names other addresses than DNS gives here: ${found.hosts ?? ''}.`,
+      message: `Its addresses are not those that DNS gives here: ${found.hosts ?? ''}.`,
     },
   ];
 }

@@ -11,8 +11,8 @@ export const authoritiesExist: Check = {
   ...{ id: 'SVC-OPERATOR-021', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Every ConfigMap with authorities that protected pods mount is in their namespace, with its key',
   cause:
-    'svc/proxy-store-ca, or proxy.storeCA of a ServiceConfig, names a ConfigMap of another namespace, one that was not created yet, or another key; or the operator may not write svc-ca. The kubelet waits for it without end: a new pod stays in ContainerCreating.',
-  fix: 'Create it in that namespace, with the key ca.crt or the one that is named behind the slash (kubectl create configmap store-ca --from-file=ca.crt=store-ca.pem). For svc-ca, look for authorities.* in the log of the operator.',
+    'svc/proxy-store-ca, or proxy.storeCA of a ServiceConfig, names a ConfigMap of another namespace, one that was not created yet, or another key; or the operator may not write svc-ca. The kubelet waits for it forever: a new pod stays in ContainerCreating.',
+  fix: 'Create it in that namespace, with the key ca.crt or the one named after the slash (kubectl create configmap store-ca --from-file=ca.crt=store-ca.pem). For svc-ca, look for authorities.* in the log of the operator.',
   async run(context) {
     const [{ labelled }, configs = []] = await Promise.all([
       protectedPodsOf(context),

@@ -124,7 +124,7 @@ const certificateExpiry: Check = {
   async run(context) {
     assertInstalled(await operatorOf(context));
     const [sample] = samplesOf(await operatorMetrics(context), 'svc_certificate_not_after_seconds');
-    if (sample === undefined) return notEvaluated('The operator does not tell when its certificate ends');
+    if (sample === undefined) return notEvaluated('The operator does not say when its certificate expires');
     const endMs = sample.value * 1_000;
     const end = new Date(endMs).toISOString();
     const subject = `${context.config.operatorNamespace}/svc-operator`;
@@ -293,7 +293,7 @@ function differences({ namespace, name, version, wanted, updated }: InstalledOpe
   const another =
     version === own
       ? []
-      : [{ subject, message: `It is of version ${version ?? 'that it does not tell'}, this svc of ${own}.` }];
+      : [{ subject, message: `It is of version ${version ?? 'unknown'}, this svc of ${own}.` }];
   const old = wanted - updated;
   return old > 0
     ? [...another, { subject, message: `${old} of its pods are of a template before the current one.` }]

@@ -38,7 +38,7 @@ export const podsWrapped: Check = {
 function problemOf({ key, pod }: SeenPod): readonly CheckFailure[] {
   const wrapped = wrappedContainers(pod);
   if (wrapped.length === 0) return [{ subject: key, message: 'It runs without the wrapper.' }];
-  if (!carriesWrapper(pod)) return [{ subject: key, message: 'Its label svc/protected=true was taken off.' }];
+  if (!carriesWrapper(pod)) return [{ subject: key, message: 'Its label svc/protected=true was removed.' }];
   const bare = applicationContainers(pod).filter((one) => !wrapped.includes(one));
   if (bare.length === 0) return [];
   const names = bare.map(({ name }) => name).join(', ');
@@ -94,8 +94,8 @@ export const tokenAudience: Check = {
   ...{ id: 'SVC-OPERATOR-020', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
   title: 'The token that protected pods present to the secrets server is worthless at the API server',
   cause:
-    "No audience is set, so that the token is the API server's own: whoever reads it on its way, or in the secrets server, can do there what the pod's service account may.",
-  fix: "First give each auth role of the pods the audience: `audience` of a role of the kubernetes auth method (such as bao write auth/kubernetes/role/NAME audience=https://vault.example with the role's other fields), `bound_audiences` of one of jwt; a role that names another one refuses such tokens, and one of kubernetes that names none takes those of any service. Then set operator.tokenAudience (or svc/token-audience, or vault.tokenAudience of a ServiceConfig) to the same, and make the pods anew.",
+    "No audience is set, so the API server accepts the token: anyone who reads it in transit, or in the secrets server, has the rights of the pod's service account.",
+  fix: 'First set the audience on each auth role of the pods: `audience` of a role of the kubernetes auth method (bao write auth/kubernetes/role/NAME audience=https://vault.example with its other fields), `bound_audiences` of a jwt role. A role with another audience refuses such tokens; a kubernetes role without one accepts those of any service. Then set operator.tokenAudience (or svc/token-audience, or vault.tokenAudience of a ServiceConfig) to the same, and recreate the pods.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     const known = labelled.filter(({ pod }) => showing(pod).length > 0);
@@ -104,7 +104,9 @@ export const tokenAudience: Check = {
     const failures = known.flatMap(({ key, pod }) => {
       const open = showing(pod).filter((one) => opens(tokenOf(one, pod), audiences));
       const names = open.map(({ name }) => name).join(', ');
-      return names === '' ? [] : [{ subject: key, message: `The API server takes the token of: ${names}.` }];
+      return names === ''
+        ? []
+        : [{ subject: key, message: `The API server accepts the token of: ${names}.` }];
     });
     return verdict(capped(failures), counted(known.length, 'pod'));
   },

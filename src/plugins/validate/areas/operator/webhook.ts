@@ -124,7 +124,7 @@ const tooWide =
   (entry: SeenWebhook) =>
   (name: string): CheckFailure => ({
     subject: name,
-    message: `${entry.name} is asked about pods of this namespace, which could not start without the operator then.`,
+    message: `${entry.name} is called for pods of this namespace, which then cannot start without the operator.`,
   });
 
 const annotated =
@@ -158,12 +158,12 @@ export const webhookBundle: Check = {
     if (tried.kind === 'untrusted')
       return failed({ subject: 'svc-operator', message: `${tried.because}.` }, ...failures);
     if (tried.kind === 'unanswered' && failures.length === 0)
-      return skipped('The webhook does not answer, so that it shows no certificate');
+      return skipped('The webhook does not answer, so its certificate is not known');
     // the webhook was not called, or failurePolicy Ignore hid a wrong certificate
     if (tried.kind === 'bare')
       return verdictOnPart(
         failures,
-        'The webhook lets a pod pass that it has to change, so that it shows no certificate',
+        'The webhook lets a pod pass that it has to change, so its certificate is not known',
       );
     return verdict(failures);
   },

@@ -86,7 +86,7 @@ export const kvVersion = vaultCheck(
   },
   async (_vault, context) => {
     const { places } = await namedPlaces(context);
-    if (places.length === 0) return skipped('None of the KV paths is found: SVC-VAULT-011 tells of them.');
+    if (places.length === 0) return skipped('None of the KV paths is found: see SVC-VAULT-011.');
     const old = new Set(places.filter(({ version }) => version === 1).map(({ mount }) => mount));
     return verdict([...old].map((subject) => ({ subject, message: 'It is of KV version 1.' })));
   },
@@ -111,7 +111,8 @@ async function kvPlace(session: VaultSession, given: string, signal: AbortSignal
   if (answer.status === 403) return 'There is no such store, or the policy permits nothing there.';
   if (answer.status !== 200) throw failureOf(query, answer);
   const found = mountIn(fieldsOf(answer));
-  if (found === undefined || !['kv', 'generic'].includes(found.type)) return 'It lies in no key/value store.';
+  if (found === undefined || !['kv', 'generic'].includes(found.type))
+    return 'It is not in a key/value store.';
   const { path: mount, kvVersion: version } = found;
   const { apiPath } = placeIn(mount.split('/'), version, segments);
   return { given, mount, version, readPath: decodeURIComponent(apiPath) };

@@ -75,7 +75,7 @@ test('of agents that cannot be asked, or do not say it, the operator has to coun
   for (const told of [page('svc-ebpf-2:9090', agentPage('')), page('svc-ebpf-3:9090', '')]) {
     assert.is((await verdictOf('SVC-NET-006', fixtureOf(agent, enough, told))).state, 'passed');
     const one = await verdictOf('SVC-NET-006', fixtureOf(agent, told));
-    assert.match(JSON.stringify(one), /It hears from 1 of 2 agents that run/);
+    assert.match(JSON.stringify(one), /It gets reports from 1 of 2 running agents/);
   }
 });
 

@@ -18,7 +18,9 @@ async function messages(...changes: readonly ReturnType<typeof changed>[]): Prom
 
 test('are those without an audience, a warning that names the containers', async () => {
   assert.equal(await levels(id, fixtureOf(audience(undefined))), ['warning']);
-  assert.equal(await messages(audience(undefined)), ['The API server takes the token of: main, svc-proxy.']);
+  assert.equal(await messages(audience(undefined)), [
+    'The API server accepts the token of: main, svc-proxy.',
+  ]);
   assert.equal(await messages(), ['passed']);
 });
 
@@ -28,7 +30,7 @@ test('are those that a pod has by itself', async () => {
     const mounts = main.volumeMounts.filter(({ name }: { name: string }) => name !== 'svc-wrapper-token');
     return { ...pod, spec: { ...pod['spec'], containers: [{ ...main, volumeMounts: mounts }] } };
   });
-  assert.equal(await messages(unmounted), ['The API server takes the token of: main.']);
+  assert.equal(await messages(unmounted), ['The API server accepts the token of: main.']);
 });
 
 test("are those of the API server's own audience, by whatever name", async () => {
