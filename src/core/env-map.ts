@@ -50,7 +50,7 @@ function repeated(map: EnvMap): string[] {
 /** SVC_ENV_MAP as a setting; its message lists every error in the text. */
 export function envMap(): Parser<EnvMap> {
   return {
-    expects: 'groups separated by ; (one a secret path) of <field>=<ENV_VAR> items separated by commas',
+    expects: 'groups separated by ; (one per secret path) of <field>=<ENV_VAR> items separated by commas',
     parse: (text) => {
       const { map, errors } = parseEnvMap(text);
       if (errors.length > 0) throw new SettingMistake(errors.join('; '));
@@ -80,7 +80,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const steeringFamilies: readonly SteeringFamily[] = [
   {
     readBy: 'the loader and the C library',
-    gives: 'code in every program; answers of the resolver',
+    gives: 'code in every program; DNS answers',
     names: words(`
       LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH LANGUAGE MALLOC_* HOSTALIASES
       LOCALDOMAIN RES_OPTIONS GETCONF_DIR RESOLV_* NIS_PATH TZDIR
@@ -88,7 +88,7 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
   {
     readBy: 'shells (bash, sh, ksh, zsh, fish, PowerShell)',
-    gives: 'commands, functions in the place of commands, other programs under the same names',
+    gives: 'commands, functions that replace commands, other programs of the same name',
     names: words(`
       PATH IFS ENV SHELL SHELLOPTS CDPATH GLOBIGNORE PROMPT_COMMAND INPUTRC BASH* PS0 PS1
       PS2 PS3 PS4 POSIXLY_CORRECT ZDOTDIR FPATH fpath NULLCMD READNULLCMD MODULE_PATH
@@ -134,14 +134,14 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
   {
     readBy: 'Python, pip, servers and tools in Python',
-    gives: 'modules loaded before or in the place of others, commands',
+    gives: 'modules loaded before or instead of others, commands',
     names: words(`
       PYTHON* PIP_* UV_* VIRTUAL_ENV PYENV_* CONDA_* PIPENV_* PYTEST_* IPYTHONDIR JUPYTER_CONFIG_* JUPYTER_PATH
       MPLBACKEND MPLCONFIGDIR MATPLOTLIBRC FLASK_APP DJANGO_SETTINGS_MODULE CELERY_CONFIG_MODULE GUNICORN_CMD_ARGS UWSGI_*
       ANSIBLE_*
     `),
   },
-  { readBy: 'Perl', gives: 'modules and debugger commands before the program', names: words('PERL*') },
+  { readBy: 'Perl', gives: 'modules and debugger commands run before the program', names: words('PERL*') },
   {
     readBy: 'Ruby, Bundler',
     gives: 'files loaded before the program',
@@ -188,7 +188,7 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
   {
     readBy: 'compilers and build tools',
-    gives: 'commands in the place of the compiler',
+    gives: 'commands that replace the compiler',
     names: words(`
       GOFLAGS GODEBUG GOENV GOPATH GOROOT GOPROXY GOTOOLCHAIN GOAUTH GOCACHEPROG GOVCS CGO_* RUSTC* RUSTFLAGS CARGO
       CARGO_HOME CARGO_BUILD_* CARGO_TARGET_* CARGO_ENCODED_RUSTFLAGS CARGO_ALIAS_* CARGO_REGISTRY_CREDENTIAL_PROVIDER RUSTUP_* RUSTDOC* MAKEFLAGS GNUMAKEFLAGS MAKEFILES CC CXX CFLAGS
@@ -208,7 +208,7 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
   {
     readBy: 'TLS clients',
-    gives: 'other authorities to trust; a log of session keys',
+    gives: 'other CAs to trust; a log of session keys',
     names: words(`
       SSL_CERT_* SSLKEYLOGFILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE AWS_CA_BUNDLE GRPC_DEFAULT_SSL_ROOTS_FILE_PATH
       NIX_SSL_CERT_FILE HTTPLIB2_CA_CERTS HTTPS_CA_FILE HTTPS_CA_DIR
@@ -216,7 +216,7 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
   {
     readBy: 'HTTP clients',
-    gives: 'all requests by way of a host of the writer’s choice',
+    gives: 'all requests, through a host of the writer’s choice',
     names: words(`
       http_proxy https_proxy ftp_proxy all_proxy no_proxy grpc_proxy no_grpc_proxy socks_proxy socks_server ws_proxy
       wss_proxy

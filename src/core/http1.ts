@@ -233,14 +233,14 @@ const list = (value: string | undefined): string[] =>
 
 function framingOf(status: number, headers: ResponseHeaders, rules: HeadRules): BodyFraming {
   if (!rules.codings && list(headers['content-encoding']).some((coding) => coding !== 'identity')) {
-    throw new HttpError('the answer has a content coding, which was not asked for');
+    throw new HttpError('the answer has a content coding that was not requested');
   }
   const coding = headers['transfer-encoding'];
   const length = lengthFrom(headers['content-length']);
   if (rules.bodyless || status < 200 || status === 204 || status === 304) return { kind: 'none' };
   if (coding !== undefined) {
     if (coding.toLowerCase() !== 'chunked' || length !== undefined) {
-      throw new HttpError('the answer has no single way to find its end');
+      throw new HttpError('the length of the answer is ambiguous');
     }
     return { kind: 'chunked' };
   }

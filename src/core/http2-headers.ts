@@ -68,7 +68,7 @@ class Reader {
 
   peek(): number {
     const octet = this.#block[this.#offset];
-    if (octet === undefined) throw new Http2Error('headers are cut');
+    if (octet === undefined) throw new Http2Error('the headers are truncated');
     return octet;
   }
 
@@ -88,7 +88,7 @@ class Reader {
     const huffman = (this.peek() & 0x80) !== 0;
     const length = this.integer(7);
     const bytes = this.#block.subarray(this.#offset, this.#offset + length);
-    if (bytes.length < length) throw new Http2Error('headers are cut');
+    if (bytes.length < length) throw new Http2Error('the headers are truncated');
     this.#offset += length;
     return Buffer.from(huffman ? decodeHuffman(bytes) : bytes).toString('latin1');
   }
@@ -135,7 +135,7 @@ export function decodeHuffman(encoded: Uint8Array): Uint8Array {
       length += 1;
       const symbol = symbolOf(codes, code, length);
       if (symbol === undefined) continue;
-      if (symbol === endOfString) throw new Http2Error('a string holds its end');
+      if (symbol === endOfString) throw new Http2Error('a string contains the end symbol');
       decoded.push(symbol);
       code = 0;
       length = 0;

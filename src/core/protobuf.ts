@@ -169,7 +169,7 @@ class Cursor {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = this.#message[this.#offset++];
-      if (byte === undefined) throw new ProtobufError('a number is cut');
+      if (byte === undefined) throw new ProtobufError('a number is truncated');
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
@@ -177,7 +177,7 @@ class Cursor {
   }
 
   take(length: bigint): Uint8Array {
-    if (length > BigInt(this.#message.length - this.#offset)) throw new ProtobufError('a field is cut');
+    if (length > BigInt(this.#message.length - this.#offset)) throw new ProtobufError('a field is truncated');
     const start = this.#offset;
     this.#offset += Number(length);
     return this.#message.subarray(start, this.#offset);
@@ -198,14 +198,14 @@ export function visitNested(bytes: Uint8Array, start: number, end: number, visit
     let value = 0;
     for (let scale = 1; scale <= 2 ** 63; scale *= 128) {
       const byte = at < end ? bytes[at++] : undefined;
-      if (byte === undefined) throw new ProtobufError('a number is cut');
+      if (byte === undefined) throw new ProtobufError('a number is truncated');
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
     throw new ProtobufError('a number is longer than ten bytes');
   };
   const skip = (length: number): number => {
-    if (length > end - at) throw new ProtobufError('a field is cut');
+    if (length > end - at) throw new ProtobufError('a field is truncated');
     const from = at;
     at += length;
     return from;

@@ -27,7 +27,7 @@ const serviceConfig: CustomResource = {
   columns: [
     condition('Ready'),
     condition('Valid'),
-    { name: 'Pods', type: 'integer', jsonPath: '.status.matchedPods', description: 'Pods that it selects' },
+    { name: 'Pods', type: 'integer', jsonPath: '.status.matchedPods', description: 'Selected pods' },
     {
       ...{ name: 'Protected', type: 'integer', jsonPath: '.status.protectedPods' },
       description: 'Those that run under the wrapper',
@@ -52,13 +52,13 @@ const secretMappingSpec: SchemaOf<SecretMappingSpec> = {
 
 const secretMappingStatus: SchemaOf<SecretMappingStatus> = {
   type: 'object',
-  description: 'What the operator found.',
+  description: 'State observed by the operator.',
   required: {},
   properties: {
     observedGeneration: observedGeneration(),
     usedBy: {
       type: 'array',
-      description: 'ServiceConfig/<name> and Pod/<name>, sorted; the first 50.',
+      description: 'Users as ServiceConfig/<name> or Pod/<name>, sorted; the first 50.',
       ...{ maxItems: 50, unique: 'no', items: prose('Kind and name.', 512) },
     },
     users: { type: 'integer', description: 'How many use it.', minimum: 0 },
@@ -69,11 +69,11 @@ const secretMappingStatus: SchemaOf<SecretMappingStatus> = {
 
 const secretMapping: CustomResource = {
   ...{ kind: 'SecretMapping', plural: 'secretmappings', shortName: 'smap' },
-  description: 'KV paths and variables under a name that several pods and ServiceConfigs use.',
+  description: 'Named KV paths and variables that pods and ServiceConfigs share.',
   ...{ spec: secretMappingSpec as AnySchema, status: secretMappingStatus as AnySchema },
   columns: [
     condition('Valid'),
-    { name: 'Users', type: 'integer', jsonPath: '.status.users', description: 'How many use it' },
+    { name: 'Users', type: 'integer', jsonPath: '.status.users', description: 'Number of users' },
     { name: 'Validated', type: 'date', jsonPath: '.status.lastValidated', priority: 1 },
   ],
 };
@@ -121,7 +121,7 @@ const workload: SchemaOf<WorkloadReport> = {
   description: 'One workload.',
   required: { kind: true, name: true, score: true, pods: true, addends: true, findings: true },
   properties: {
-    kind: prose('Such as Deployment.', 253),
+    kind: prose('Kind, such as Deployment.', 253),
     name: prose('Its name.', 253),
     score: points('0 to 100; that of its worst pod.'),
     pods: count('Number of pods.'),

@@ -187,7 +187,7 @@ export const secretVariables: SchemaOf<SecretVariables> = {
     variables: {
       type: 'map',
       description:
-        'Field of the secret to name of the variable; a field that is not named keeps its own name.',
+        'Maps fields of the secret to names of variables; other fields keep their own names.',
       ...{ maxProperties: 64, values: variableName('Name of the environment variable.') },
       rules: [
         {

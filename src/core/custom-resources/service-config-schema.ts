@@ -31,7 +31,7 @@ const vault: SchemaOf<VaultReference> = {
   description: 'The secrets server, and how pods log in to it.',
   required: {},
   properties: {
-    address: encryptedUrl('Its URL; unset: that of the operator.'),
+    address: encryptedUrl('URL of the server; unset: that of the operator.'),
     role: roleName("Role that accepts the pods' service accounts."),
     authMount: mountPath('Where the kubernetes auth method is mounted; unset: auth/kubernetes.'),
     tokenAudience: {
@@ -68,7 +68,7 @@ const proxy: SchemaOf<ProxyRequest> = {
     format: {
       type: 'integer',
       description:
-        'Format in which it writes objects; 2: in segments, so that a range costs a segment; unset: 1.',
+        'Format of written objects; 2: in segments, for cheap range reads; unset: 1.',
       ...{ minimum: 1, maximum: 2 },
     },
     recoveryRecipients: {
@@ -87,14 +87,14 @@ const proxy: SchemaOf<ProxyRequest> = {
         'the key is ca.crt if left out. Unset: those of the operator, if it has any; empty: the public ones.',
     ),
     credentialsSecret: objectName(
-      'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone.',
+      'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy only.',
     ),
   },
   rules: [
     {
       rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.format) || has(self.recoveryRecipients) || has(self.callerKeys) || has(self.storeCA) || has(self.credentialsSecret))',
       message:
-        'role, upstream, storeCIDRs, transitKey, format, recoveryRecipients, callerKeys, storeCA and credentialsSecret mean nothing unless enabled is true',
+        'role, upstream, storeCIDRs, transitKey, format, recoveryRecipients, callerKeys, storeCA and credentialsSecret have no effect unless enabled is true',
     },
   ],
 };
@@ -104,7 +104,7 @@ const egress: SchemaOf<EgressDestination> = {
   description: 'Either a host or a block of addresses.',
   required: {},
   properties: {
-    host: hostName('Name that is looked up.'),
+    host: hostName('Host name.'),
     cidr: { type: 'string', description: 'Block such as 10.0.0.0/8.', format: 'cidr', maxLength: 49 },
     port: { type: 'integer', description: 'Unset: 443.', minimum: 1, maximum: 65_535 },
     protocol: { type: 'string', description: 'Unset: TCP.', words: { TCP: true, UDP: true } },
@@ -169,7 +169,7 @@ export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
     },
     envMap: {
       type: 'array',
-      description: 'Names for fields of these paths.',
+      description: 'Variable names for fields of these paths.',
       ...{ maxItems: 32, unique: ['path'], items: secretVariables },
     },
     envMapOnly: {
@@ -186,7 +186,7 @@ export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
       description: 'What to do when secrets change: restart the application, send it SIGHUP, or nothing.',
       words: { restart: true, sighup: true, none: true },
     },
-    renewalInterval: duration('How often tokens are renewed and secrets looked at; unset: 5m.'),
+    renewalInterval: duration('How often tokens are renewed and secrets checked; unset: 5m.'),
     delivery: {
       type: 'string',
       description: 'Where the application finds the secrets: env, fd (a protected descriptor) or both.',
@@ -214,7 +214,7 @@ export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
 
 export const serviceConfigStatus: SchemaOf<ServiceConfigStatus> = {
   type: 'object',
-  description: 'What the operator found.',
+  description: 'State observed by the operator.',
   required: {},
   properties: {
     observedGeneration: observedGeneration(),

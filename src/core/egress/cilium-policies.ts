@@ -86,7 +86,7 @@ function named(
 ): CiliumGrant[] {
   if (isNameElsewhere(host)) return [{ kind: 'toFQDNs', peer: { matchName: host }, ...on }];
   warn(
-    `${what} ${host} is no name that is known outside of the cluster, and no Service; it cannot be reached`,
+    `${what} ${host} is neither a Service nor a name known outside the cluster; it cannot be reached`,
   );
   return [];
 }

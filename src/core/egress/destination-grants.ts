@@ -37,14 +37,14 @@ export function endpointGrants(
   const literal = literalOf(endpoint.host);
   const found = usable(literal === undefined ? endpoint.addresses : [literal], isReachable, (address) =>
     warn(
-      `${what} ${endpoint.host}: ${address} is no address that a server elsewhere can have; it is left out`,
+      `${what} ${endpoint.host}: ${address} cannot be the address of a remote server; it is left out`,
     ),
   );
   const grants = found.map((address) => addressGrant(address, protocol, endpoint.port));
   if (literal !== undefined) return { grants, addresses: [] };
   if (grants.length === 0)
-    warn(`${what} ${endpoint.host} has no address that is known; it cannot be reached`);
-  else warn(`${what} ${endpoint.host} is allowed by the addresses that it has now, which can change`);
+    warn(`${what} ${endpoint.host} has no known address; it cannot be reached`);
+  else warn(`${what} ${endpoint.host} is allowed by its current addresses, which can change`);
   return { grants, addresses: found.map(String) };
 }
 
@@ -63,7 +63,7 @@ function serviceGrants(
   warn: (text: string) => void,
 ): EgressGrant[] {
   const refuse = (address: string) =>
-    warn(`${nameOf(service)}: ${address} is no address that a server can have; it is left out`);
+    warn(`${nameOf(service)}: ${address} cannot be the address of a server; it is left out`);
   const own = usable(service.clusterIPs, isReachable, refuse);
   return [
     ...own.map((address) => addressGrant(address, protocol, service.port)),
@@ -82,7 +82,7 @@ function behind(
   // a client of a headless Service connects to its pods directly, on the given port
   if (peer !== undefined) return [{ peer, protocol, port: headless ? service.port : service.targetPort }];
   if (service.endpoints.length === 0) {
-    warn(`${nameOf(service)} has neither a selector nor endpoints; what stands behind it is not allowed`);
+    warn(`${nameOf(service)} has neither a selector nor endpoints; its backends are not allowed`);
   }
   return service.endpoints.flatMap(({ address, port }) =>
     usable([address], isReachable, refuse).map((found) => addressGrant(found, protocol, port)),
@@ -112,7 +112,7 @@ export const usualDns: ServiceFacts = {
 
 /** Both protocols, because long responses come over TCP. */
 export function dnsGrants({ service, addresses }: DnsFacts, warn: (text: string) => void): EgressGrant[] {
-  const refuse = (text: string) => warn(`DNS server ${text} is no address that it can have; it is left out`);
+  const refuse = (text: string) => warn(`DNS server ${text} is not a usable address; it is left out`);
   const servers = usable(addresses, isDnsServer, refuse);
   const unknown = service === undefined && servers.length === 0;
   if (unknown) warn('The DNS of the cluster is not known; the usual pods of kube-system are allowed');
@@ -173,7 +173,7 @@ function areTogetherTooWide(cidrs: readonly string[], what: string, warn: Warn):
   const tooWide = areTooWide(narrow);
   if (tooWide)
     warn(
-      `The blocks of the ${what} are too wide together, more than a quarter of all addresses; they are left out: name smaller ones`,
+      `The blocks of the ${what} together cover more than a quarter of all addresses; they are left out: name smaller ones`,
     );
   return tooWide;
 }
@@ -183,7 +183,7 @@ function usableBlock(cidr: string, what: string, warn: Warn): string | undefined
   if (block !== undefined && !isTooWide(block)) return formatBlock(block);
   warn(
     block === undefined
-      ? `${what} ${cidr} is no block of addresses such as 192.0.2.0/24; it is left out`
+      ? `${what} ${cidr} is not a block of addresses such as 192.0.2.0/24; it is left out`
       : `${what} ${cidr} is too wide; it is left out: name blocks of /8 (IPv6: /7) or smaller`,
   );
   return undefined;

@@ -111,7 +111,7 @@ export function onValidPorts<T extends { readonly port: number | string }>(
   warn: (text: string) => void,
 ): T[] {
   return grants.filter(({ port }) => {
-    if (!isPort(port)) warn(`Port ${port} is none from 1 to 65535; what is on it is left out`);
+    if (!isPort(port)) warn(`Port ${port} is not from 1 to 65535; it is left out`);
     return isPort(port);
   });
 }

@@ -102,7 +102,7 @@ function together(parts: readonly Named[]): Draft {
 }
 
 function apiServerGrants({ apiServer }: EgressFacts, warn: Warn): EgressGrant[] {
-  const refuse = (text: string) => warn(`API server: ${text} is no address that it can have; it is left out`);
+  const refuse = (text: string) => warn(`API server: ${text} is not a usable address; it is left out`);
   return apiServer.flatMap(({ address, port }) =>
     usable([address], isReachable, refuse).map((found) => addressGrant(found, 'TCP', port)),
   );

@@ -76,7 +76,7 @@ function credentialWarnings(
     const isAsked = urls.some(({ credentials }) => credentials === source);
     return isAsked && !extra.some((each) => allows(each, address, port))
       ? [
-          `Proxies have no credentials for the object store but those of ${name}, which is not allowed: give them credentials or a web identity, or name ${address}/32 port ${port} in spec.egress of a ServiceConfig`,
+          `Proxies get credentials for the object store only from ${name}, which the policy does not allow: give them credentials or a web identity, or name ${address}/32 port ${port} in spec.egress of a ServiceConfig`,
         ]
       : [];
   });

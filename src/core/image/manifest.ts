@@ -39,28 +39,28 @@ export function readManifest(bytes: Uint8Array, contentType: string): Manifest {
   const type = textOf(manifest['mediaType']) ?? contentType.split(';')[0]?.trim() ?? '';
   if (isOneOf(manifestTypes.index, type)) return index(manifest);
   if (isOneOf(manifestTypes.image, type)) return image(manifest);
-  throw new ImageError(`its manifest has the media type ${shown(type)}, which is of no image`);
+  throw new ImageError(`its manifest has the media type ${shown(type)}, which is not of an image`);
 }
 
 /** A manifest that is both could be interpreted differently here and on the node. */
 function index(manifest: JsonObject): Manifest {
   if ('config' in manifest || 'layers' in manifest)
-    throw new ImageError('its index has members of a manifest beside its own');
+    throw new ImageError('its index also has members of a manifest');
   return { kind: 'index', entries: readIndexEntries(manifest['manifests']) };
 }
 
 function image(manifest: JsonObject): Manifest {
-  if ('manifests' in manifest) throw new ImageError('its manifest has members of an index beside its own');
+  if ('manifests' in manifest) throw new ImageError('its manifest also has members of an index');
   const { mediaType, digest } = (manifest['config'] ?? {}) as JsonObject;
   const config = textOf(digest) ?? '';
   if (!isDigest(config)) throw new ImageError('its manifest names no configuration');
   if (!configTypes.includes(textOf(mediaType) ?? ''))
-    throw new ImageError(`it is no container image: its configuration is ${shown(textOf(mediaType) ?? '')}`);
+    throw new ImageError(`it is not a container image: its configuration is ${shown(textOf(mediaType) ?? '')}`);
   return { kind: 'image', config };
 }
 
 function oldSchema(): ImageError {
-  return new ImageError('its manifest has the schema of Docker before 1.10, which is not read: push it anew');
+  return new ImageError('its manifest has the schema of Docker before 1.10, which is not read: push it again');
 }
 
 function isOneOf(types: readonly string[], type: string): boolean {
@@ -94,7 +94,7 @@ function readIndexEntries(manifests: unknown): IndexEntry[] {
 }
 
 function objectOf(entry: unknown): JsonObject {
-  if (!isJsonObject(entry)) throw new ImageError('its index has an entry that is no object');
+  if (!isJsonObject(entry)) throw new ImageError('its index has an entry that is not an object');
   return entry;
 }
 
@@ -153,14 +153,14 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
 function words(config: JsonObject, name: string): readonly string[] {
   const value = config[name] ?? [];
   if (!Array.isArray(value) || !value.every((word) => typeof word === 'string' && !word.includes('\0')))
-    throw new ImageError(`${name} of its configuration is no list of arguments`);
+    throw new ImageError(`${name} of its configuration is not a list of arguments`);
   return value;
 }
 
 function user(config: JsonObject): string {
   const value = config['User'] ?? '';
   if (typeof value !== 'string' || value.length > longestUser || /\p{Cc}/u.test(value))
-    throw new ImageError('User of its configuration is no user');
+    throw new ImageError('User of its configuration is not a user');
   return value;
 }
 
@@ -187,7 +187,7 @@ export function choosePlatforms(
   if (different.length === 0) throw new ImageError(nothingFor(architecture, linux));
   if (different.length > most)
     throw new ImageError(
-      `its index has ${different.length} images that could run, and no more than ${most} are looked at`,
+      `its index has ${different.length} images that could run, and at most ${most} are examined`,
     );
   return different;
 }
@@ -214,7 +214,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** @throws ImageError unless the bytes are a JSON object */
 function readJsonObject(bytes: Uint8Array, what: string): JsonObject {
   const value = parse(bytes, what);
-  if (!isJsonObject(value)) throw new ImageError(`${what} is no JSON object`);
+  if (!isJsonObject(value)) throw new ImageError(`${what} is not a JSON object`);
   return value;
 }
 

@@ -43,7 +43,7 @@ export function formatImageReference({ registry, repository, tag, digest }: Imag
 
 function check({ registry, repository, tag, digest }: ImageReference): void {
   if (!registryForm.test(registry))
-    throw new ImageError('the registry is no host name or address with a port');
+    throw new ImageError('the registry is not a host name or address with a port');
   const port = /:(\d+)$/.exec(registry)?.[1];
   if (Number(port) > 65_535) throw new ImageError(`the registry's port ${port} is above 65535`);
   if (/[A-Z]/.test(repository)) throw new ImageError('the repository must be in lower case');

@@ -27,12 +27,12 @@ function readObject(text: string): object {
   } catch {
     // a cause would quote the secret
   }
-  throw new ImageError('it is no JSON object');
+  throw new ImageError('it is not a JSON object');
 }
 
 function readEntries(auths: unknown): RegistryCredential[] {
   if (auths === null) return [];
-  if (!isObject(auths)) throw new ImageError('"auths" is no object');
+  if (!isObject(auths)) throw new ImageError('"auths" is not an object');
   return Object.entries(auths).flatMap(([name, entry]) => {
     const key = credentialKey(name);
     const user = readUser(entry);
@@ -42,10 +42,10 @@ function readEntries(auths: unknown): RegistryCredential[] {
 
 /** The kubelet uses no other members, not even an identity token. */
 function readUser(entry: unknown): { username: string; password: string } | undefined {
-  if (!isObject(entry)) throw new ImageError('an entry of it is no object');
+  if (!isObject(entry)) throw new ImageError('an entry of it is not an object');
   const { username = '', password = '', auth = '' } = entry as Entry;
   if (typeof username !== 'string' || typeof password !== 'string' || typeof auth !== 'string')
-    throw new ImageError('a user name, password or auth of it is no text');
+    throw new ImageError('a user name, password or auth of it is not text');
   const user = auth === '' ? { username, password } : decodeAuth(auth);
   return user.username === '' && user.password === '' ? undefined : user;
 }

@@ -109,7 +109,7 @@ export function choiceErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   const unknown = plan.containers?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length > 0) return unknown.map((name) => notThere(name, known));
   if (chosenContainers(pod, plan).length > 0) return [];
-  return ['svc/containers: should name a container, because all of this pod are sidecars of a mesh'];
+  return ['svc/containers: should name a container, because all containers of this pod are mesh sidecars'];
 }
 
 function notThere(name: string, known: readonly string[]): string {

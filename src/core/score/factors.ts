@@ -9,7 +9,7 @@ import { settingOf, worstWrapper } from './wrapper-reports.ts';
 const coveragePoints = 5;
 const verificationPoints = 5;
 
-const verificationRemedy = 'Set VAULT_SKIP_VERIFY to false, and name private authorities in the operator.';
+const verificationRemedy = 'Set VAULT_SKIP_VERIFY to false, and set private CAs in the operator.';
 
 /** The node's agent covers the pod's processes. */
 const coverage: ScoreRule = { name: 'coverage', of: coveragePoints, judge: judgeCoverage };
@@ -103,7 +103,7 @@ function judgeCoverage({ agent }: Subject): Judgement {
   if (agent.covered) return { points: coveragePoints, because: "The node agent covers the pod's processes." };
   if (agent.uncoveredReason) {
     const because = `The node agent does not cover this pod: ${agent.uncoveredReason}`;
-    return { points: 0, because, remedy: "Look at the agent's log and /readyz on this node." };
+    return { points: 0, because, remedy: "Check the agent's log and /readyz on this node." };
   }
   return {
     points: 0,
@@ -228,6 +228,6 @@ function judgeWrapper({ applications, wrapped, exists }: Subject) {
   return {
     points: Math.floor((wrapperPoints / 2) * (wrapped.length / applications.length)),
     because: `${wrapped.length} of ${applications.length} containers start under the wrapper.`,
-    remedy: `Have these wrapped too (svc/containers): ${left.join(', ')}.`,
+    remedy: `Wrap these too (svc/containers): ${left.join(', ')}.`,
   };
 }

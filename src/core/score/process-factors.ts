@@ -55,7 +55,7 @@ export const memoryLock: ScoreRule = {
 };
 
 const memoryLockRemedy =
-  'Run the container as root in a namespace of the privileged level, so that it is given IPC_LOCK, or raise the memory-lock limit of the node.';
+  'Run the container as root in a namespace of the privileged level, so that it gets IPC_LOCK, or raise the memory-lock limit of the node.';
 
 const locked: Judgement = { points: memoryLockPoints, because: "All of the wrapper's memory is locked." };
 const partial: Judgement = {
@@ -155,13 +155,13 @@ const deliveryRemedy =
   'Have the application read the descriptor through the SDK, and set svc/delivery to fd.';
 
 const byWay: Readonly<Record<Delivery, Judgement | undefined>> = {
-  fd: { points: deliveryPoints, because: 'Secrets come by the protected descriptor alone.' },
+  fd: { points: deliveryPoints, because: 'Secrets are delivered only by the protected descriptor.' },
   both: {
     points: 5,
-    because: 'Secrets come by the protected descriptor and by the environment.',
+    because: 'Secrets are delivered by the protected descriptor and the environment.',
     remedy: deliveryRemedy,
   },
-  env: { points: 3, because: 'Secrets come by the environment.', remedy: deliveryRemedy },
+  env: { points: 3, because: 'Secrets are delivered by the environment.', remedy: deliveryRemedy },
   unspecified: undefined,
 };
 

@@ -96,7 +96,7 @@ export function encodeEntries(target: Uint8Array, entries: readonly SecretEntry[
 }
 
 function check({ key, value }: SecretEntry): void {
-  if (key === '' || /[=\0]/.test(key)) throw invalid(key, 'a name is not empty and has neither "=" nor NUL');
+  if (key === '' || /[=\0]/.test(key)) throw invalid(key, 'a name must not be empty, or contain "=" or NUL');
   if (value.includes(0)) throw invalid(key, 'a value with a NUL byte cannot be delivered');
 }
 

@@ -179,8 +179,8 @@ async function givenApiServers(
 async function addressesOf({ host, port }: Destination, names: NameBook, warn: Warn, signal: AbortSignal) {
   if (parseAddress(host) !== undefined) return [{ address: host, port }];
   const addresses = await names.addressesOf(host, signal);
-  if (addresses.length === 0) warn(`API server ${host} has no address that is known; it cannot be reached`);
-  else warn(`API server ${host} is allowed by the addresses that it has now, which can change`);
+  if (addresses.length === 0) warn(`API server ${host} has no known address; it cannot be reached`);
+  else warn(`API server ${host} is allowed by its current addresses, which can change`);
   return addresses.map((address) => ({ address, port }));
 }
 

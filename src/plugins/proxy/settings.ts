@@ -113,7 +113,7 @@ export const proxySettings = {
   format: {
     variable: 'SVC_PROXY_FORMAT',
     flag: 'format',
-    summary: 'Format in which objects are written; 2: in segments, so that a range costs a segment',
+    summary: 'Format of written objects; 2: in segments, for cheap range reads',
     fallback: '1',
     ...enumeration('1', '2'),
   },

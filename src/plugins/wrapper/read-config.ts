@@ -99,7 +99,7 @@ function pathsDiffer({ secretPaths }: Config): string | undefined {
 
 function groupsHavePaths({ envMap, secretPaths }: Config): string | undefined {
   if (envMap === undefined || envMap.length <= secretPaths.length) return undefined;
-  return `SVC_ENV_MAP: has ${envMap.length} groups, should have one a path at most, and SVC_SECRET_PATHS names ${secretPaths.length}`;
+  return `SVC_ENV_MAP: has ${envMap.length} groups, should have at most one per path, and SVC_SECRET_PATHS names ${secretPaths.length}`;
 }
 
 function mapForMapOnly({ envMapOnly, envMap }: Config): string | undefined {

@@ -38,7 +38,7 @@ export const wrapperSettings = {
   envMap: {
     variable: 'SVC_ENV_MAP',
     flag: 'env-map',
-    summary: 'Names for fields: a group a path, separated by ;, of <field>=<ENV_VAR> items with commas',
+    summary: 'Variable names: <field>=<ENV_VAR> items with commas; a group per path, separated by ;',
     ...envMap(),
   },
   envMapOnly: {
@@ -78,7 +78,7 @@ export const wrapperSettings = {
   renewalInterval: {
     variable: 'RENEWAL_INTERVAL',
     flag: 'renewal-interval',
-    summary: 'How often the token is renewed and, under rotation, the secrets are looked at',
+    summary: 'How often the token is renewed and, with rotation, the secrets are checked',
     fallback: '5m',
     ...duration(1_000),
   },

@@ -225,7 +225,7 @@ function resetError(code: number): GrpcError {
 }
 
 function numberAt(payload: Uint8Array, offset: number): number {
-  if (payload.length < offset + 4) throw new Http2Error('a frame is cut');
+  if (payload.length < offset + 4) throw new Http2Error('a frame is truncated');
   return new DataView(payload.buffer, payload.byteOffset).getUint32(offset);
 }
 

@@ -119,7 +119,7 @@ test('give a name outside its addresses, the port of its URL, an annotation and 
     'svc/egress-hosts': 'vault.example.com=2001:db8::9,203.0.113.10,203.0.113.9',
   });
   assert.equal(warnings, [
-    'Secrets server vault.example.com is allowed by the addresses that it has now, which can change',
+    'Secrets server vault.example.com is allowed by its current addresses, which can change',
   ]);
 });
 
@@ -220,7 +220,7 @@ test('say what is not known instead of allowing more', () => {
   const { policies, warnings } = given({ vaults: [external('vault.example.com', [])], apiServer: [] });
   assert.equal(warnings, [
     'No address of the API server is known; it cannot be reached',
-    'Secrets server vault.example.com has no address that is known; it cannot be reached',
+    'Secrets server vault.example.com has no known address; it cannot be reached',
   ]);
   assert.is(policies[0]?.spec.egress.length, 1);
   assert.equal(given({ vaults: [] }).warnings, ['No secrets server is known; none can be reached']);
@@ -304,8 +304,8 @@ test('leave out what is on no port that there is', () => {
     extra: [{ cidr: '10.0.0.0/24', port: 65_536 }],
   });
   assert.equal(warnings, [
-    'Port 0 is none from 1 to 65535; what is on it is left out',
-    'Port 65536 is none from 1 to 65535; what is on it is left out',
+    'Port 0 is not from 1 to 65535; it is left out',
+    'Port 65536 is not from 1 to 65535; it is left out',
   ]);
 });
 

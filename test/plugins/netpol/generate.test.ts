@@ -60,9 +60,9 @@ test('without a cluster take names as DNS has them, and say what may change or i
     'vault.example.eu=2001:db8::1,203.0.113.1,203.0.113.2',
   );
   assert.equal(warnings, [
-    'API server k8s.example.eu is allowed by the addresses that it has now, which can change',
+    'API server k8s.example.eu is allowed by its current addresses, which can change',
     'DNS did not answer all that it was asked of vault.example.eu; addresses may be missing',
-    'Secrets server vault.example.eu is allowed by the addresses that it has now, which can change',
+    'Secrets server vault.example.eu is allowed by its current addresses, which can change',
     'The DNS of the cluster is not known; the usual pods of kube-system are allowed',
   ]);
 });
@@ -76,7 +76,7 @@ test('without a cluster ask no DNS of this machine about its Services', async ()
       { [host]: anything },
     );
     assert.equal((policies as NetworkPolicy[]).flatMap(blocks), [], host);
-    assert.ok(warnings.includes(`Secrets server ${host} has no address that is known; it cannot be reached`));
+    assert.ok(warnings.includes(`Secrets server ${host} has no known address; it cannot be reached`));
   }
 });
 

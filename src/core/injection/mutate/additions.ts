@@ -119,11 +119,11 @@ export function callerWarnings(
     const say = (text: string) => [`container ${name}: ${text}`];
     if (namesCredentials(container, keys))
       return say(
-        'names AWS credentials of its own, with which the proxy takes no call (svc/proxy-caller-keys).',
+        'has its own AWS credentials, which the proxy does not accept (svc/proxy-caller-keys).',
       );
     if (envFrom.length > 0 || env.some((one) => one.name === 'AWS_ROLE_ARN'))
       return say(
-        'signs with the keys of its proxy from now on; AWS credentials that envFrom or a role give it do not count.',
+        'now signs with the keys of its proxy; AWS credentials from envFrom or a role are not used.',
       );
     return [];
   });
@@ -150,7 +150,7 @@ export function addVolume(
   // a pod must not start without its CAs
   if (isSame && there.configMap?.optional !== true) return volumes;
   if (!covers(there, fixedPart(wanted)))
-    remarks.errors.push(`volume ${wanted.name}: the name is kept for the operator's own volume`);
+    remarks.errors.push(`volume ${wanted.name}: the name is reserved for the operator's own volume`);
   return volumes.with(index, withImageOf(there, wanted, defaults.imageMirrors));
 }
 
@@ -189,7 +189,7 @@ export function addMount(container: Container, wanted: VolumeMount, { errors }: 
   if (there.length === 0) return { ...container, volumeMounts: [...volumeMounts, wanted] };
   for (const mount of there.filter((one) => !isSameMount(one, wanted))) {
     errors.push(
-      `container ${container.name}: ${wanted.mountPath} is kept for the volume ${wanted.name}, and ${mount.name} is mounted there otherwise`,
+      `container ${container.name}: ${wanted.mountPath} is reserved for the volume ${wanted.name}, and ${mount.name} is mounted there`,
     );
   }
   return container;

@@ -181,7 +181,7 @@ export function unlockable(
   const root = runsAsRoot(pod, container, images.get(container.image ?? ''));
   // a container that has the capability can use it, or was mutated before
   if (root ?? hasCapability(container)) return undefined;
-  return root === undefined ? 'its user is not known; runAsUser would say it' : 'it does not run as root';
+  return root === undefined ? 'its user is not known; set runAsUser' : 'it does not run as root';
 }
 
 export function withMemoryLock(container: Container): Container {

@@ -39,7 +39,7 @@ function commandErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   const open = chosenContainers(pod, plan).filter(leavesCommandToImage);
   if (new Set(open.map(({ image }) => image)).size <= 1) return [];
   const names = open.map(({ name }) => name).join(', ');
-  return [`svc/command: speaks of one image, and the containers ${names} have several; set command in them`];
+  return [`svc/command: is for one image, and the containers ${names} have several; set command in them`];
 }
 
 /** A mount inside the wrapper's folder would hide a part of it. */
@@ -49,7 +49,7 @@ function shadowingMounts(pod: Pod, plan: InjectionPlan): readonly string[] {
       .filter(hidesPart)
       .map(
         (mount) =>
-          `container ${name}: ${wrapperFolder} is kept for the wrapper, and ${mount.name} is mounted at ${mount.mountPath}`,
+          `container ${name}: ${wrapperFolder} is reserved for the wrapper, and ${mount.name} is mounted at ${mount.mountPath}`,
       ),
   );
 }
@@ -70,7 +70,7 @@ function proxyErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   return [
     ...(portFree
       ? []
-      : [`svc/s3-proxy: the proxy listens on ${proxyPort}, and a container of the pod uses that port`]),
+      : [`svc/s3-proxy: the proxy listens on ${proxyPort}, a port that a container of the pod uses`]),
     ...(knowsStore
       ? []
       : [
@@ -100,7 +100,7 @@ function reservedNames(
 const unexpected = (containers: readonly Container[], expected: readonly string[]): readonly string[] =>
   containers
     .filter((container) => isInjected(container) && !expected.includes(container.name))
-    .map(({ name }) => `container ${name}: the name is kept for the operator's own container`);
+    .map(({ name }) => `container ${name}: the name is reserved for the operator's own container`);
 
 /** Warnings on unexpected or weaker protection; a sentence each. */
 export function warningsFor(
@@ -115,9 +115,9 @@ export function warningsFor(
       ? ['The certificate of the secrets server is not verified, for development only.']
       : []),
     ...(pod.spec.hostPID
-      ? ['hostPID: processes of the node see those of this pod, and the other way round.']
+      ? ['hostPID: processes of the node and of this pod see each other.']
       : []),
-    ...(idleCommand(plan, chosen) ? ['svc/command is not used: the pod says what its containers run.'] : []),
+    ...(idleCommand(plan, chosen) ? ['svc/command is ignored: the pod sets the commands of its containers.'] : []),
     ...proxyWarnings(plan, chosen),
     ...(endlessProxy(pod, plan, surroundings)
       ? ['The pod will not complete while the proxy runs: sidecars that end with it need Kubernetes 1.29.']

@@ -179,7 +179,7 @@ function strayMounts(
         .filter(isStray(container))
         .map(
           ({ name, mountPath }) =>
-            `container ${container.name}: mounts ${name} at ${mountPath}, and this volume is the operator's own`,
+            `container ${container.name}: mounts ${name} at ${mountPath}, a volume of the operator`,
         ),
     );
 }
@@ -208,7 +208,7 @@ function ownContainer(
   { defaults, remarks }: Pick<Context, 'defaults' | 'remarks'>,
 ): Container {
   if (!isOurs(there, wanted)) {
-    remarks.errors.push(`container ${wanted.name}: the name is kept for the operator's own container`);
+    remarks.errors.push(`container ${wanted.name}: the name is reserved for the operator's own container`);
   }
   const isSame = isConfiguredImage(there.image, wanted.image, defaults.imageMirrors);
   const settled = probes.filter((name) => name in wanted && covers(there[name], wanted[name]));

@@ -147,11 +147,11 @@ function startFor(container: Container, context: Context, added: ReadonlySet<str
   const image = leavesCommandToImage(container) ? imageOf(container, context) : unasked;
   if (image === undefined) {
     return unfit(
-      `does not say its command, and ${container.image} has not been looked up; set command, or the annotation svc/command`,
+      `has no command, and ${container.image} has not been looked up; set command, or the annotation svc/command`,
     );
   }
   const words = originalCommand(container, image);
-  if (words.length === 0) return unfit(`neither it nor ${container.image} says a command; set command`);
+  if (words.length === 0) return unfit(`neither it nor ${container.image} has a command; set command`);
   if (words[0]?.text === '') return unfit('its command is empty; set command');
   return startOf(words, container, added);
 }

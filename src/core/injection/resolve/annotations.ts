@@ -51,7 +51,7 @@ export const annotations = {
   tokenAudience: {
     name: 'svc/token-audience',
     description:
-      "Audience of the token that is shown to the secrets server, which then opens nothing at the API server; the role's own audience has to be the same",
+      "Audience of the token for the secrets server; the API server then rejects the token, and the role must name the same audience",
     ...audience(),
   },
   secretPaths: {
@@ -62,13 +62,13 @@ export const annotations = {
   envMap: {
     name: 'svc/env-map',
     description:
-      'Names for fields: a group a path in the order of the paths, separated by ;, of <field>=<ENV_VAR> items with commas',
+      'Variable names: <field>=<ENV_VAR> items separated by commas; one group per path, in the order of the paths, separated by ;',
     ...envMap(),
     admitsEmpty: true,
   },
   envMapOnly: {
     name: 'svc/env-map-only',
-    description: 'Delivers no field but those that svc/env-map, or a SecretMapping, names',
+    description: 'Delivers only the fields that svc/env-map or a SecretMapping names',
     ...boolean(),
   },
   secretMapping: {
@@ -83,7 +83,7 @@ export const annotations = {
   },
   renewalInterval: {
     name: 'svc/renewal-interval',
-    description: 'How often the token is renewed and, under rotation, the secrets are looked at',
+    description: 'How often the token is renewed and, with rotation, the secrets are checked',
     ...asText(duration(1_000)),
   },
   delivery: {
@@ -109,7 +109,7 @@ export const annotations = {
   proxyRole: {
     name: 'svc/proxy-role',
     description:
-      'Role of the secrets server for the proxy, whose policy is its own; default: that of the pod',
+      'Role of the proxy at the secrets server; default: that of the pod',
     ...roleName(),
   },
   proxyUpstream: {
@@ -124,23 +124,23 @@ export const annotations = {
   },
   proxyFormat: {
     name: 'svc/proxy-format',
-    description: 'Format in which the proxy writes objects; 2: in segments, so that a range costs a segment',
+    description: 'Format of written objects; 2: in segments, for cheap range reads',
     ...formatNumber(),
   },
   proxyRecoveryRecipient: {
     name: 'svc/proxy-recovery-recipient',
-    description: 'X25519 public keys, separated by commas, to which the proxy seals each data key besides',
+    description: 'X25519 public keys, separated by commas, to which the proxy also seals each data key',
     ...recipientTexts(),
   },
   proxyStoreCA: {
     name: 'svc/proxy-store-ca',
     description:
-      "Where the proxy finds the authorities of the object store's certificate; the key is ca.crt if left out; empty: the public ones, also where the operator has others",
+      "CA certificates of the object store, for the proxy; the key is ca.crt if left out; empty: the public CAs, even if the operator has others",
     ...configMapKey(),
   },
   proxyCallerKeys: {
     name: 'svc/proxy-caller-keys',
-    description: 'Makes keys for this pod alone, with which callers of its proxy have to sign',
+    description: 'Makes keys for this pod, with which callers of its proxy must sign',
     ...boolean(),
   },
 } satisfies Readonly<Record<string, Annotation<unknown>>>;
@@ -169,7 +169,7 @@ export function optsOut(given: Given): boolean {
 export function annotationErrors(given: Given): string[] {
   const unknown = Object.keys(given).filter((name) => !annotationNames.includes(name));
   return [
-    ...unknown.map((name) => `${name}: is no annotation of svc${nearestOrAll(name)}`),
+    ...unknown.map((name) => `${name}: is not an annotation of svc${nearestOrAll(name)}`),
     ...injectErrors(given),
   ];
 }

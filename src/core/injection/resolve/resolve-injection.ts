@@ -113,13 +113,13 @@ function egressErrors(config: Config | undefined, all: readonly Config[]): strin
   if (wide.length > 0)
     return wide.map(
       ({ index, cidr }) =>
-        `${place}[${index}].cidr: ${cidr} is nearly every address, so that the egress policy would hold nothing back; name blocks of /8 (IPv6: /7) or smaller`,
+        `${place}[${index}].cidr: ${cidr} is nearly every address, so the egress policy would block nothing; name blocks of /8 (IPv6: /7) or smaller`,
     );
   const others = all.filter(({ name }) => name !== config.name);
   const together = [config, ...others].flatMap(blocksOf).map(({ block }) => block);
   return areTooWide(together)
     ? [
-        `${place}: the blocks of this namespace's ServiceConfigs are more than a quarter of all addresses together, so that the egress policy would hold little back; name smaller ones`,
+        `${place}: the blocks of this namespace's ServiceConfigs together cover more than a quarter of all addresses, so the egress policy would block little; name smaller ones`,
       ]
     : [];
 }
@@ -157,7 +157,7 @@ function windows({ spec }: Pod): string | undefined {
 /** On the node's network the pod's ports would be the node's, and no egress policy would apply. */
 function hostNetwork({ spec }: Pod): string | undefined {
   return spec.hostNetwork === true
-    ? `spec.hostNetwork: is true, and a pod on the network of its node is beyond egress policies and would share its ports; ${wayOut}`
+    ? `spec.hostNetwork: is true: egress policies do not apply to a pod on the network of its node, and it would share the node's ports; ${wayOut}`
     : undefined;
 }
 
@@ -293,7 +293,7 @@ function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
   return ({ wishes }) => {
     const place = wishes[key]?.place;
     return place?.startsWith('svc/') && wishes.proxyEnabled?.value !== true
-      ? `${place}: means nothing without ${annotations.s3Proxy.name}: "true"`
+      ? `${place}: has no effect without ${annotations.s3Proxy.name}: "true"`
       : undefined;
   };
 }
@@ -302,6 +302,6 @@ function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
 function storeEncrypted({ wishes: { proxyStoreCA, proxyUpstream } }: Asked): string | undefined {
   if (!proxyStoreCA?.place.startsWith('svc/') || proxyStoreCA.value === '') return undefined;
   return proxyUpstream?.value.toLowerCase().startsWith('http:')
-    ? `${proxyStoreCA.place}: means nothing for a store without TLS, and ${proxyUpstream.place} is ${proxyUpstream.value}`
+    ? `${proxyStoreCA.place}: has no effect for a store without TLS, and ${proxyUpstream.place} is ${proxyUpstream.value}`
     : undefined;
 }

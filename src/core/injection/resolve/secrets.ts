@@ -65,7 +65,7 @@ function strayGroups(
   const count = paths?.value.length ?? 0;
   if (groups <= count) return [];
   const named = `${paths?.place ?? 'svc/secret-paths'} names ${count}`;
-  return [`${place}: has ${groups} groups, should have one a path at most, and ${named}`];
+  return [`${place}: has ${groups} groups, should have at most one per path, and ${named}`];
 }
 
 /**

@@ -104,7 +104,7 @@ test('without the annotation there are no keys, and without the proxy it is an e
   ])
     assert.match(
       JSON.stringify(resolved(podWith({ ...base, ...annotation }))),
-      new RegExp(`${Object.keys(annotation)[0]}: means nothing without svc/s3-proxy`),
+      new RegExp(`${Object.keys(annotation)[0]}: has no effect without svc/s3-proxy`),
     );
 });
 

@@ -193,7 +193,7 @@ again('refuses what is somebody else’s', () => {
     const changed = everywhere(mutate(pod()), change);
     assert.equal(mutatePod(changed, plan, defaults, surroundingsOf({ name: '', pod: changed })), {
       kind: 'deny',
-      errors: ["container svc-wrapper: the name is kept for the operator's own container"],
+      errors: ["container svc-wrapper: the name is reserved for the operator's own container"],
     });
   }
 });

@@ -115,7 +115,7 @@ test('a proxy that the annotation turns off needs none of its annotations', () =
   const serviceConfigs = [configNamed('c', { ...base, proxy: { enabled: true } })];
   const pod = podWith({ ...enough, 'svc/s3-proxy': 'false', 'svc/proxy-role': 'pod' });
   assert.equal(errorsOf(pod, { serviceConfigs }), [
-    'svc/proxy-role: means nothing without svc/s3-proxy: "true"',
+    'svc/proxy-role: has no effect without svc/s3-proxy: "true"',
   ]);
 });
 

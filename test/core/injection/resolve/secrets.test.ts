@@ -24,7 +24,7 @@ test('more groups than paths of a ServiceConfig', () => {
   const { 'svc/secret-paths': _, ...rest } = enough;
   const serviceConfigs = [configNamed('c', { secretPaths: ['secret/a'] })];
   assert.equal(errorsOf(podWith({ ...rest, 'svc/env-map': ';b=B' }), { serviceConfigs }), [
-    'svc/env-map: has 2 groups, should have one a path at most, and ServiceConfig c, secretPaths names 1',
+    'svc/env-map: has 2 groups, should have at most one per path, and ServiceConfig c, secretPaths names 1',
   ]);
 });
 

@@ -10,7 +10,7 @@ const url = (example: string) =>
 const vaultUrl = url('https://vault.example:8200');
 const path = 'should be a list, separated by commas, each item a KV path such as secret/app';
 const groups =
-  'should be groups separated by ; (one a secret path) of <field>=<ENV_VAR> items separated by commas';
+  'should be groups separated by ; (one per secret path) of <field>=<ENV_VAR> items separated by commas';
 const duration = 'should be a duration such as 30s, 5m or 1h30m, from 1s';
 const command = 'should be a JSON array of texts such as ["/bin/app", "--port=80"], the first not empty';
 const container = 'should be a list, separated by commas, each item the name of a container';
@@ -88,8 +88,8 @@ const wrong: readonly (readonly [string, string, string])[] = [
     'a=1A',
     `${groups} ("a=1A" in group 1 does not name a variable of letters, digits, _, - and .), is "a=1A"`,
   ],
-  ['svc/env-map', 'b=B;a=A', 'has 2 groups, should have one a path at most, and svc/secret-paths names 1'],
-  ['svc/env-map', ';;a=A', 'has 3 groups, should have one a path at most, and svc/secret-paths names 1'],
+  ['svc/env-map', 'b=B;a=A', 'has 2 groups, should have at most one per path, and svc/secret-paths names 1'],
+  ['svc/env-map', ';;a=A', 'has 3 groups, should have at most one per path, and svc/secret-paths names 1'],
   ['svc/secret-mapping', 'A', `${mapping}, is "A"`],
   ['svc/secret-mapping', '', `${mapping}, is ""`],
   ['svc/secret-mapping', 'database', 'namespace team has no SecretMapping database'],
@@ -163,7 +163,7 @@ test('what is missing is said with all places that could give it', () => {
 test('an authority for a store without TLS is a mistake', () => {
   const proxied = { ...enough, 'svc/s3-proxy': 'true', 'svc/proxy-upstream': 'http://minio.team.svc:9000' };
   assert.equal(errorsOf(podWith({ ...proxied, 'svc/proxy-store-ca': 'store' })), [
-    'svc/proxy-store-ca: means nothing for a store without TLS, and svc/proxy-upstream is http://minio.team.svc:9000',
+    'svc/proxy-store-ca: has no effect for a store without TLS, and svc/proxy-upstream is http://minio.team.svc:9000',
   ]);
 });
 

@@ -37,7 +37,7 @@ const refusedFor = (mutation: Mutation, why: RegExp) => {
 
 for (const mountPath of ['/svc', '/svc/', '//svc', 'svc', '/./svc', '/etc/../svc', '/svc/.']) {
   test(`a volume at ${mountPath}`, () => {
-    refusedFor(withMount({ name: 'evil', mountPath }), /\/svc is kept for the volume svc-wrapper/);
+    refusedFor(withMount({ name: 'evil', mountPath }), /\/svc is reserved for the volume svc-wrapper/);
   });
 }
 

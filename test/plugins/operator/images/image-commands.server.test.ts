@@ -305,7 +305,7 @@ test('show no password in what is logged or told', async ({ closed, rig }) => {
   rig.objects.secrets.set('broken', broken);
   const pod = podWith({ pullSecrets: ['nobody', 'broken'] });
   const failure = await failureOf(commandOf(rig, `${closed.host}/team/x:v1`, pod));
-  assert.match(failure, /pull secret broken cannot be used: it is no JSON object/);
+  assert.match(failure, /pull secret broken cannot be used: it is not a JSON object/);
   const told = failure + rig.log.join('\n');
   assert.match(rig.log.join('\n'), /image.lookup_failed/);
   assert.not.match(told, /password|bm9ib2R5|YWxpY2/);

@@ -122,7 +122,7 @@ test('an annotation in other letters asks as well, and is refused', async () => 
   const decision = await decideOn({ ...plain, metadata });
   assert.match(
     JSON.stringify(decision),
-    /SVC\/Inject: is no annotation of svc \(did you mean svc\/inject\?\)/,
+    /SVC\/Inject: is not an annotation of svc \(did you mean svc\/inject\?\)/,
   );
 });
 

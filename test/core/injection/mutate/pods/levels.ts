@@ -91,7 +91,7 @@ export const levelPods: readonly PodCase[] = [
       volumes: [{ name: 'run', emptyDir: {} }],
       containers: [container({ volumeMounts: [{ name: 'run', mountPath: '/run/svc' }] })],
     }),
-    denied: [/^container app: \/run\/svc is kept for the volume svc-agent/],
+    denied: [/^container app: \/run\/svc is reserved for the volume svc-agent/],
   },
   {
     name: 'privileged, processes of the host',

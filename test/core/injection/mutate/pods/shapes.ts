@@ -249,7 +249,7 @@ export const shapePods: readonly PodCase[] = [
       volumes: [{ name: 'data', emptyDir: {} }],
       containers: [container({ volumeMounts: [{ name: 'data', mountPath: '/svc/' }] })],
     }),
-    denied: [/^container app: \/svc is kept for the volume svc-wrapper, and data is mounted there/],
+    denied: [/^container app: \/svc is reserved for the volume svc-wrapper, and data is mounted there/],
   },
   {
     name: 'a volume of the user below /svc',
@@ -257,7 +257,7 @@ export const shapePods: readonly PodCase[] = [
       volumes: [{ name: 'data', emptyDir: {} }],
       containers: [container({ volumeMounts: [{ name: 'data', mountPath: '/svc/bin' }] })],
     }),
-    denied: [/^container app: \/svc is kept for the wrapper, and data is mounted at \/svc\/bin/],
+    denied: [/^container app: \/svc is reserved for the wrapper, and data is mounted at \/svc\/bin/],
   },
   {
     name: 'a volume of the user at a path that only begins like /svc',
