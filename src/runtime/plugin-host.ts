@@ -49,7 +49,7 @@ function made(plugin: string, level: number): SvcError {
   const next =
     level > apiLevel
       ? 'Update svc, or install an earlier version of the plugin.'
-      : 'Update it with `svc plugins update`, or ask its authors for a version that is.';
+      : 'Update it with `svc plugins update`, or ask its authors for a compatible version.';
   return incompatible(
     `The plugin ${plugin} was made for level ${level} of svc's API; this svc has level ${apiLevel}.`,
     next,

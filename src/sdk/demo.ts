@@ -14,7 +14,7 @@ const shutdownMs = 5_000;
 function port(): number {
   const text = process.env['PORT'] || '8080';
   if (/^[0-9]+$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new Error(`demo: PORT=${JSON.stringify(text)} is no port: use 0 to 65535`);
+  throw new Error(`demo: PORT=${JSON.stringify(text)} is not a port: use 0 to 65535`);
 }
 
 function demoKeys(): string[] {

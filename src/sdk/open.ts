@@ -19,7 +19,7 @@ export interface OpenOptions {
 }
 
 const variable = 'SVC_SECRET_FD';
-const wrapIt = `Start the program under svc-wrapper, leave ${variable} as the wrapper has set it, and open the store once a process.`;
+const wrapIt = `Start the program under svc-wrapper, leave ${variable} as the wrapper has set it, and open the store once per process.`;
 const raiseLimit = 'Raise the memory-lock limit (ulimit -l): secret pages count against it.';
 const largestDescriptor = 0x7fffffff;
 

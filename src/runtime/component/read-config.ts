@@ -109,11 +109,11 @@ interface Position {
 
 /** Replacements for parser messages that quote the file, which may contain a secret. */
 const quoting: Partial<Record<ErrorCode, string>> = {
-  BAD_DIRECTIVE: 'Directive that is not known',
+  BAD_DIRECTIVE: 'Unknown directive',
   BAD_DQ_ESCAPE: 'Invalid escape sequence',
   BAD_SCALAR_START: 'Plain value that begins with a reserved character',
-  TAG_RESOLVE_FAILED: 'Tag that is not known',
-  UNEXPECTED_TOKEN: 'Text that is not expected here',
+  TAG_RESOLVE_FAILED: 'Unknown tag',
+  UNEXPECTED_TOKEN: 'Unexpected text',
 };
 
 /** Other messages quote the file only after a colon or quotation mark. */

@@ -67,13 +67,13 @@ export type KubeErrorCode =
   | 'KUBE_PROTOCOL';
 
 const steps: Readonly<Record<KubeErrorCode, string>> = {
-  KUBE_UNAVAILABLE: 'It is tried again; check that the API server can be reached from here.',
+  KUBE_UNAVAILABLE: 'The request is retried; check that the API server can be reached from here.',
   KUBE_DENIED: 'Check that the service account is bound to the role that this component needs.',
-  KUBE_GONE: 'The objects are listed anew.',
+  KUBE_GONE: 'Nothing: the objects are listed again.',
   KUBE_NOT_FOUND: 'Check the name, and that the custom resources are installed.',
   KUBE_CONFLICT: 'Read the object again and repeat the change.',
-  KUBE_REFUSED: 'Read what the API server says about the request.',
-  KUBE_NOT_LEADING: 'The replica that leads now makes the change.',
+  KUBE_REFUSED: 'Check the message of the API server.',
+  KUBE_NOT_LEADING: 'Nothing: the new leader makes the change.',
   KUBE_PROTOCOL: 'Check that the address is that of a Kubernetes API server.',
 };
 
@@ -265,6 +265,6 @@ export function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is no JSON`, { cause });
+    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is not JSON`, { cause });
   }
 }

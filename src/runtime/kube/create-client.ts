@@ -225,7 +225,7 @@ async function readText(path: string): Promise<string> {
     throw new SvcError('KUBE_CREDENTIALS', `Cannot read ${path} of the service account`, {
       cause,
       exitStatus: exitStatus.config,
-      nextStep: 'Let the pod have its token: automountServiceAccountToken must not be false.',
+      nextStep: 'Mount the token into the pod: automountServiceAccountToken must not be false.',
     });
   }
 }

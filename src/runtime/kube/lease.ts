@@ -163,7 +163,7 @@ export function createTerm(lengthMs: number, clocks: ElectorClocks, log: Logger)
     ...{ now, remainingMs, end },
     extend(sent) {
       // a process that was paused notices the end of its term here before its timer fires
-      if (leading && remainingMs() <= 0) end('the term was over before it was renewed');
+      if (leading && remainingMs() <= 0) end('the lease expired before it was renewed');
       clearTimeout(timer);
       last = sent;
       check();

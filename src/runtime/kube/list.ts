@@ -64,7 +64,7 @@ function pageOf(what: string, rest: unknown, count: number): Page {
   const { resourceVersion, continue: next } = member(rest, 'metadata');
   const items = (rest as { items?: unknown } | null)?.items ?? [];
   if (!isText(resourceVersion) || !Array.isArray(items) || items.length !== count) {
-    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is no list`);
+    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is not a list`);
   }
   return { version: resourceVersion, next: isText(next) ? next : undefined };
 }

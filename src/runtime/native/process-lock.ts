@@ -62,7 +62,7 @@ function lockAll(): string | undefined {
   } catch (error) {
     if (!(error instanceof NativeError)) throw error;
     callInt('munlockall');
-    return `the system refused it (${error.errnoName}) in spite of the capability IPC_LOCK, which counts for nothing in a user namespace; the memory-lock limit is ${inBytes(memlockLimit().soft)}`;
+    return `the system refused it (${error.errnoName}) despite the capability IPC_LOCK, which has no effect in a user namespace; the memory-lock limit is ${inBytes(memlockLimit().soft)}`;
   }
   relockAs = unlockCode;
   forbidReducingMemory();
@@ -130,7 +130,7 @@ function inBytes(limit: number): string {
 function refused(reason: string): SvcError {
   return new SvcError('MEMORY_LOCK_REFUSED', `Cannot lock the process's memory: ${reason}`, {
     nextStep:
-      'Add the capability IPC_LOCK to the container (the operator does; it is effective for root only), set LimitMEMLOCK=infinity in the service unit, or run without the lock by SVC_REQUIRE_MLOCK=false.',
+      'Add the capability IPC_LOCK to the container (the operator does; it is effective for root only), set LimitMEMLOCK=infinity in the service unit, or run without the lock with SVC_REQUIRE_MLOCK=false.',
     exitStatus: exitStatus.system,
   });
 }

@@ -188,7 +188,7 @@ export function findProgram(file: string, path: string = process.env['PATH'] ?? 
 /** Undefined if the file can be executed. */
 function executableProblem(path: string): string | undefined {
   try {
-    if (!statSync(path).isFile()) return 'it is no regular file';
+    if (!statSync(path).isFile()) return 'it is not a regular file';
     accessSync(path, constants.X_OK);
     return undefined;
   } catch (error) {
@@ -215,7 +215,7 @@ const scarce: Readonly<Record<string, string>> = {
 };
 
 function tooLong(file: string, cause: Error): SvcError {
-  const what = 'arguments and environment are longer than the system takes';
+  const what = 'arguments and environment are longer than the system allows';
   return new SvcError('ARGUMENTS_TOO_LONG', `The program ${JSON.stringify(file)} cannot be run: ${what}`, {
     nextStep: 'Give it fewer or shorter arguments and variables.',
     exitStatus: programStatus.notExecutable,
@@ -236,7 +236,7 @@ function notExecutable(
   file: string,
   reason: string,
   cause?: Error,
-  nextStep = 'Make it executable (chmod +x), and a script begin with #! and its interpreter.',
+  nextStep = 'Make it executable (chmod +x); a script must begin with #! and its interpreter.',
 ): SvcError {
   return new SvcError(
     'PROGRAM_NOT_EXECUTABLE',
@@ -291,7 +291,7 @@ function write(memory: Buffer, offset: number, string: CString): number {
 
 function nulInString(index: number): SvcError {
   return new SvcError('NUL_IN_STRING', `Argument or variable number ${index + 1} holds a NUL byte`, {
-    nextStep: 'A process can be given no NUL byte: take it out, or deliver the value in another encoding.',
+    nextStep: 'A process cannot receive a NUL byte: remove it, or encode the value.',
     exitStatus: exitStatus.config,
   });
 }

@@ -103,7 +103,7 @@ class UnaryResponse {
   #take(frame: Http2Frame, reply: (type: number, payload: Uint8Array) => void): void {
     const { type, flags, payload, stream } = frame;
     if (!this.#greeted && type !== frameType.settings)
-      throw new Http2Error('the other side speaks no HTTP/2');
+      throw new Http2Error('the other side does not speak HTTP/2');
     this.#greeted = true;
     if (type === frameType.settings || type === frameType.ping) {
       if (!(flags & frameFlag.ack)) reply(type, type === frameType.ping ? payload : new Uint8Array(0));
@@ -114,7 +114,7 @@ class UnaryResponse {
   #takeOurs(frame: Http2Frame): void {
     const { type, flags, payload } = frame;
     if (type === frameType.reset) throw resetError(numberAt(payload, 0));
-    if (type === frameType.push) throw new Http2Error('a push that was not asked for');
+    if (type === frameType.push) throw new Http2Error('a push that was not requested');
     if (type === frameType.data) this.#takeData(frameContent(frame));
     else if (type === frameType.headers) this.#takeBlock(frameContent(frame), flags);
     else if (type === frameType.continuation) this.#takeBlock(payload, flags & ~frameFlag.endStream);
@@ -141,7 +141,7 @@ class UnaryResponse {
   #goodbye(payload: Uint8Array): void {
     const [last, code] = [numberAt(payload, 0) & 0x7fff_ffff, numberAt(payload, 4)];
     if (code === 0 && last >= ourStream) return;
-    throw new GrpcError('UNAVAILABLE', `the server said goodbye (${code})`);
+    throw new GrpcError('UNAVAILABLE', `the server sent GOAWAY (${code})`);
   }
 
   #judge(): Uint8Array {

@@ -216,7 +216,7 @@ export class Http1Connection {
     this.#read += bytes.length;
     const parser = this.#parser;
     if (parser === undefined) {
-      this.#fail(new Error('the server spoke without being asked'));
+      this.#fail(new Error('the server sent data without a request'));
       return false;
     }
     try {

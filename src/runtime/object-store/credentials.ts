@@ -51,8 +51,8 @@ const namedSource = (env: Env) => sources.find((name) => env[name]);
 /** An error in the code is ours, whatever the configuration. */
 function nextStep(error: unknown, source: string | undefined): string {
   if (error instanceof TypeError || error instanceof ReferenceError)
-    return 'this is a defect of svc and not of what is configured; report it with this line';
-  if (source) return `check what ${source} names: that it is there, answers, and may have a role`;
+    return 'this is a defect of svc, not of the configuration; report it with this line';
+  if (source) return `check what ${source} names: it must exist and answer, and its role must be allowed`;
   return 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role that the AWS default provider chain finds';
 }
 

@@ -25,7 +25,7 @@ export const storeSettings = {
   reservedPrefix: {
     variable: 'SVC_PROXY_RESERVED_PREFIX',
     flag: 'reserved-prefix',
-    summary: "Keys of the proxy's own helper objects begin with it; callers cannot use it",
+    summary: "Key prefix of the proxy's helper objects; callers cannot use it",
     fallback: '.svc/',
     ...matching(/^(?!\.{1,2}\/)[\w.-]{1,64}\/$/, 'one path segment with a slash at its end, such as .svc/'),
   },

@@ -91,7 +91,7 @@ function readItem(item: string): { registry: string; at: URL } {
   if (equals < 0) throw new Error('there is no = between registry and URL');
   const name = item.slice(0, equals);
   const { registry, repository } = parseImageReference(`${name}/a/b`);
-  if (repository !== 'a/b') throw new Error(`${name} is no registry`);
+  if (repository !== 'a/b') throw new Error(`${name} is not a registry`);
   const at = url.parse(item.slice(equals + 1));
   if (at.protocol === 'http:' && !isLoopback(at.hostname))
     throw new Error('a mirror that is not on this machine must have an https:// URL');

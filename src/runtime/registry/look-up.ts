@@ -200,7 +200,7 @@ async function commonCommand(
 async function configDigest(session: RegistrySession, { digest }: IndexEntry): Promise<string> {
   const manifest = await manifestOf(session, digest);
   if (manifest.kind === 'image') return manifest.config;
-  throw new ImageError('its index holds another index');
+  throw new ImageError('its index contains another index');
 }
 
 async function manifestOf(session: RegistrySession, digest: string): Promise<Manifest> {

@@ -150,7 +150,7 @@ const unknownAuthority = new Set([
 
 function stepFor(cause: unknown): string | undefined {
   if (!unknownAuthority.has(String((cause as { code?: unknown }).code))) return undefined;
-  return 'Its certificate is of an authority that the operator does not know: give it that by operator.registryCA.';
+  return 'Its certificate is from a CA that the operator does not trust: add the CA with operator.registryCA.';
 }
 
 /**
@@ -166,10 +166,10 @@ export type RegistryErrorCode =
 const steps: Readonly<Record<RegistryErrorCode, string>> = {
   REGISTRY_UNAVAILABLE: 'Check that the registry can be reached from the operator, and try again.',
   REGISTRY_DENIED:
-    'Give the pod or its service account a pull secret for this registry that works, or the operator credentials of its own (operator.registryCredentials): it does not have those of the nodes.',
+    'Give the pod or its service account a valid pull secret for this registry, or the operator credentials of its own (operator.registryCredentials): it does not use those of the nodes.',
   REGISTRY_MISSING:
     'Check the name and tag, and that the pull secret of the pod, or of the operator, may read it.',
-  REGISTRY_REFUSED: 'Say what the container runs: command in the pod, or the annotation svc/command.',
+  REGISTRY_REFUSED: 'Set what the container runs: command in the pod, or the annotation svc/command.',
 };
 
 interface RegistryErrorOptions {
@@ -257,7 +257,7 @@ function judgedLookup(rules: ConnectRules): LookupFunction {
 }
 
 function unsuitable(host: string): NodeJS.ErrnoException {
-  const error: NodeJS.ErrnoException = new Error(`${host} has an address that no registry can have`);
+  const error: NodeJS.ErrnoException = new Error(`${host} has an address that a registry cannot have`);
   error.code = 'ADDRESS_REFUSED';
   return error;
 }

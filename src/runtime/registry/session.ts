@@ -90,10 +90,10 @@ async function follow(state: State, start: URL, request: RegistryRequest): Promi
     const { location } = answer.headers;
     const next = location && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || !mayLeadTo(endpoint, next))
-      throw new RegistryError('REGISTRY_REFUSED', `${url.host} leads to an address that is not trusted`);
+      throw new RegistryError('REGISTRY_REFUSED', `${url.host} redirects to an address that is not trusted`);
     url = next;
   }
-  throw new RegistryError('REGISTRY_REFUSED', `${start.host} leads from one address to the next without end`);
+  throw new RegistryError('REGISTRY_REFUSED', `${start.host} redirects without end`);
 }
 
 /** The credential is only sent to the endpoint; tokens for other origins are requested anonymously. */

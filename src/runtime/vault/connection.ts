@@ -120,7 +120,7 @@ function usable<T>(files: TlsFiles, make: () => T): T {
     const names = [...files.caFiles, files.caPath, files.client?.certFile, files.client?.keyFile];
     const given = names.filter((name) => name !== undefined).join(', ');
     throw new SvcError('VAULT_TLS_FILES', `The TLS files for the key server cannot be used (${given})`, {
-      nextStep: 'Give PEM files that exist, and a client key that fits its certificate.',
+      nextStep: 'Give PEM files that exist, and a client key that matches its certificate.',
       exitStatus: exitStatus.config,
       cause,
     });

@@ -232,7 +232,7 @@ export function refusalOf(request: VaultRequest, status: number, errors: readonl
     status,
     path,
     exitStatus: exitStatus.config,
-    nextStep: 'Check the path, and whether VAULT_ADDR is a key server of a version that knows this request.',
+    nextStep: 'Check the path, and whether the version of the key server supports this request.',
   });
 }
 
@@ -243,7 +243,7 @@ const deadToken = (status: number, path: string): VaultError =>
     {
       status,
       path,
-      nextStep: 'Give a valid token by VAULT_TOKEN_FILE or VAULT_TOKEN, or a role that may log in.',
+      nextStep: 'Set a valid token in VAULT_TOKEN_FILE or VAULT_TOKEN, or a role that may log in.',
     },
   );
 
@@ -255,13 +255,13 @@ export const redirectedElsewhere = (host: string, status: number, path?: string)
     {
       status,
       path,
-      nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
+      nextStep: 'Point VAULT_ADDR to the active key server, or to a load balancer that finds it.',
     },
   );
 
 /** For a request that could not be sent in time. */
 export const tooBusy = (): VaultError =>
-  new VaultError('unavailable', 'Too many requests to the key server wait for their turn', {
+  new VaultError('unavailable', 'Too many requests are waiting for the key server', {
     nextStep: 'Find out why the key server is slow, or spread the load.',
   });
 

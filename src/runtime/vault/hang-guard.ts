@@ -140,7 +140,7 @@ export class KeyServerHangs extends VaultError {
   constructor(cause?: unknown) {
     super('unavailable', 'The key server hangs: a call had no answer in time, and none has had one since', {
       nextStep:
-        'Find out what the key server waits for, such as its storage; it is asked again all the time.',
+        'Find out what the key server waits for, such as its storage; svc keeps retrying.',
       cause,
     });
   }

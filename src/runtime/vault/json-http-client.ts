@@ -130,7 +130,7 @@ class JsonHttpExchange {
     } catch {
       const { host } = this.#request.origin;
       this.#reject(
-        new VaultError('unavailable', `${host} answered ${status} with what is not JSON`, { status }),
+        new VaultError('unavailable', `${host} answered ${status} with a body that is not JSON`, { status }),
       );
     } finally {
       this.#wipe();

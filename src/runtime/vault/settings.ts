@@ -176,13 +176,13 @@ export const vaultSettings = {
   vaultCaCert: {
     variable: 'VAULT_CACERT',
     flag: 'vault-ca-cert',
-    summary: 'PEM file with the authorities of the secrets server',
+    summary: 'PEM file with the CA certificates of the secrets server',
     ...path(),
   },
   vaultCaPath: {
     variable: 'VAULT_CAPATH',
     flag: 'vault-ca-path',
-    summary: 'Folder of such files; /svc/certs if it exists and nothing else is given',
+    summary: 'Folder of such files; /svc/certs if it exists and no CA is given',
     ...path(),
   },
   vaultNamespace: {
@@ -205,7 +205,7 @@ export const vaultSettings = {
   },
   brokerTlsCert: {
     variable: 'SVC_BROKER_TLS_CERT',
-    summary: 'Client certificate for the broker, or for the secrets server without one',
+    summary: 'Client certificate for the broker or, without a broker, for the secrets server',
     ...path(),
   },
   brokerTlsKey: {
@@ -215,7 +215,7 @@ export const vaultSettings = {
   },
   brokerTlsCa: {
     variable: 'SVC_BROKER_TLS_CA',
-    summary: 'PEM file with the authorities of the broker, or of the secrets server without one',
+    summary: 'PEM file with the CA certificates of the broker or, without a broker, of the secrets server',
     ...path(),
   },
 } satisfies Settings;

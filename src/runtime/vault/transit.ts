@@ -80,7 +80,7 @@ async function wrap(
 function checkedWrap(ciphertext: string, index: number): WrappedKey {
   const parsed = parseWrappedKey(ciphertext);
   if (parsed !== undefined) return { ciphertext, keyVersion: parsed.keyVersion };
-  throw new VaultError('rejected', 'The key server answered with what is no wrapped key', { index });
+  throw new VaultError('rejected', 'The key server did not answer with a wrapped key', { index });
 }
 
 async function unwrap(
@@ -102,7 +102,7 @@ async function unwrap(
 
 function refuseMalformed({ ciphertext }: TransitItem, index: number): void {
   if (parseWrappedKey(ciphertext) !== undefined) return;
-  throw new VaultError('rejected', `Item ${index} is no wrapped key of the form vault:v<version>:<base64>`, {
+  throw new VaultError('rejected', `Item ${index} is not a wrapped key of the form vault:v<version>:<base64>`, {
     index,
   });
 }
@@ -112,7 +112,7 @@ function withVersion(error: unknown, items: readonly TransitItem[], keyName: str
   if (!isVaultError(error) || error.kind !== 'expired-version') return error;
   const { path, status, index = 0 } = error;
   const version = parseWrappedKey(items[index]?.ciphertext ?? '')?.keyVersion;
-  const message = `Version ${version} of transit key ${keyName} lies below its min_decryption_version (item ${index})`;
+  const message = `Version ${version} of transit key ${keyName} is below its min_decryption_version (item ${index})`;
   return new VaultError('expired-version', message, {
     ...{ path, status, index, cause: error },
     nextStep: `Set min_decryption_version of ${keyName} to ${version} or less until nothing needs that version.`,
@@ -219,7 +219,7 @@ class PlainCalls<V> implements TransitCalls<V> {
     if (results?.length === count) return { status, results };
     if (status === 400 && count === 1) return { status, results: [{ error: serverReason(body) }] };
     if (status >= 300) throw failureOf(request, response);
-    const message = `The key server answered ${this.path} as no transit engine does`;
+    const message = `The key server answered ${this.path} unlike a transit engine`;
     throw new VaultError('rejected', message, { status, path: this.path });
   }
 }
@@ -228,5 +228,5 @@ class PlainCalls<V> implements TransitCalls<V> {
 const misplaced = (path: string, status: number): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} with the results of other items`, {
     ...{ path, status },
-    nextStep: 'Check the key server, and what answers in its place: nothing of this answer was used.',
+    nextStep: 'Check whether something else answers at its address: nothing of this answer was used.',
   });

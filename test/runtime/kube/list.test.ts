@@ -69,9 +69,9 @@ test('have no objects where there are no items', async (context) => {
 });
 
 for (const [what, message, parts] of [
-  ['an answer that was cut off', /the answer is no JSON/, [`{"items":[${item('a')},`, '{"metadata":']],
-  ['an item that is no JSON', /the answer is no JSON/, [`{"items":[${item('a')},{"metadata":}]}`]],
-  ['what is no list', /the answer is no list/, [`{"items":[${item('a')}],"metadata":{}}`]],
+  ['an answer that was cut off', /the answer is not JSON/, [`{"items":[${item('a')},`, '{"metadata":']],
+  ['an item that is no JSON', /the answer is not JSON/, [`{"items":[${item('a')},{"metadata":}]}`]],
+  ['what is no list', /the answer is not a list/, [`{"items":[${item('a')}],"metadata":{}}`]],
   [
     'an item that is no object',
     /without name, uid or resourceVersion/,
@@ -79,7 +79,7 @@ for (const [what, message, parts] of [
   ],
   [
     'two lists in one',
-    /the answer is no list/,
+    /the answer is not a list/,
     [`{"items":[${item('a')}],"metadata":{"resourceVersion":"7"},"items":[]}`],
   ],
 ] as const) {

@@ -247,7 +247,7 @@ test('a version below the permitted one is told with its number', async () => {
     const error = await vaultFailure(transit.unwrap(items), 'expired-version');
     assert.match(
       error.message,
-      /Version 1 of transit key svc lies below its min_decryption_version \(item 0\)/,
+      /Version 1 of transit key svc is below its min_decryption_version \(item 0\)/,
     );
     assert.match(error.nextStep, /to 1 or less/);
     assert.is(error.index, 0);

@@ -53,7 +53,7 @@ func listen() (net.Listener, error) {
 		port = set
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return nil, fmt.Errorf("demo: PORT=%q is no port: use 0 to 65535", port)
+		return nil, fmt.Errorf("demo: PORT=%q is not a port: use 0 to 65535", port)
 	}
 	return net.Listen("tcp", net.JoinHostPort(os.Getenv("HOST"), port))
 }

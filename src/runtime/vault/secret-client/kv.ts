@@ -157,7 +157,7 @@ function otherEngine(mount: string, type: string, segments: readonly string[]): 
   const path = segments.join('/');
   const store = path.startsWith(`${mount}/`) ? `${mount}/` : 'its store';
   const named = /^[a-z]+$/.test(type) ? `type ${type}` : 'another type';
-  return new VaultError('not-found', `${path} is no key/value secret: ${store} is of ${named}`, {
+  return new VaultError('not-found', `${path} is not a key/value secret: ${store} is of ${named}`, {
     path,
     nextStep: 'Name paths of key/value stores only.',
   });

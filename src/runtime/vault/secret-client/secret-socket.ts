@@ -171,7 +171,7 @@ export class SecretSocket {
 
   #take(bytes: Uint8Array): void {
     const job = this.#job;
-    if (job === undefined) return this.#fail(noAnswer(this.#host, 'it spoke without being asked'));
+    if (job === undefined) return this.#fail(noAnswer(this.#host, 'it sent data without a request'));
     job.received = true;
     const surplus = job.reader.push(bytes) < bytes.length;
     if (job.reader.done) this.#finish(job, !surplus);
@@ -261,14 +261,14 @@ function factsOf(reason: string): Pick<VaultErrorOptions, 'nextStep' | 'code' | 
     return {
       ...(unwanted.test(reason) ? certificate : {}),
       nextStep:
-        'Give a client certificate that the server accepts by SVC_BROKER_TLS_CERT and SVC_BROKER_TLS_KEY.',
+        'Set a client certificate that the server accepts in SVC_BROKER_TLS_CERT and SVC_BROKER_TLS_KEY.',
     };
   }
   if (untrusted.test(reason)) {
     return {
       ...certificate,
       nextStep:
-        'Name the authority of its certificate by VAULT_CACERT (SVC_BROKER_TLS_CA for a broker), and check that the certificate is for this address and still valid.',
+        'Set the CA of its certificate in VAULT_CACERT (SVC_BROKER_TLS_CA for a broker), and check that the certificate is for this address and still valid.',
     };
   }
   return {};

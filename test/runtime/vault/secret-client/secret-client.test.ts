@@ -221,7 +221,7 @@ test('what is not there, deleted, destroyed or another engine', async (context) 
   );
   assert.match(
     await failure('transit/app'),
-    /transit\/app is no key\/value secret: transit\/ is of type transit/,
+    /transit\/app is not a key\/value secret: transit\/ is of type transit/,
   );
   assert.match(await failure('secret'), /"secret" is not the path of a secret/);
 });
