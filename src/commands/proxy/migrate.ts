@@ -18,7 +18,7 @@ export default class ProxyMigrate extends BaseCommand {
   static override flags = {
     'dry-run': boolean({ summary: 'Count objects, bytes and requests only; nothing is written' }),
     'nobody-writes': boolean({
-      summary: 'Nobody writes meanwhile: go on where the store holds writes to no condition',
+      summary: 'Nobody else writes: continue even if the store ignores conditions on writes',
     }),
     ...flagsOf(migrateSettings),
   };

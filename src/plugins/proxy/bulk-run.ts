@@ -35,7 +35,7 @@ const notPlaces = {
 
 const notPlace = (code: string, text: string): SvcError =>
   new SvcError(code, `${text} is not of the form s3://bucket or s3://bucket/prefix`, {
-    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
+    nextStep: 'Name the bucket and, to select objects, the prefix of their keys.',
     exitStatus: exitStatus.config,
   });
 
@@ -137,7 +137,7 @@ export class Faults {
 const failures = {
   decrypt: [
     'DECRYPT_STORE_FAILED',
-    'Check --upstream, the bucket, and that the credentials may list it and read its objects; then run it again, and it goes on.',
+    'Check --upstream, the bucket, and that the credentials may list it and read its objects; then run it again to resume.',
   ],
   rehearse: [
     'REHEARSAL_STORE_FAILED',
@@ -145,11 +145,11 @@ const failures = {
   ],
   target: [
     'DECRYPT_TARGET_FAILED',
-    'Check --to, --to-upstream, and that the credentials for it may read and write its objects; then run it again, and it goes on.',
+    'Check --to, --to-upstream, and that the credentials for it may read and write its objects; then run it again to resume.',
   ],
   migrate: [
     'MIGRATE_STORE_FAILED',
-    'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects, their tags and ACLs; then run it again, and it goes on.',
+    'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects, their tags and ACLs; then run it again to resume.',
   ],
   rewrap: [
     'REWRAP_STORE_FAILED',

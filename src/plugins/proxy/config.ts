@@ -128,7 +128,7 @@ function callersKnown({ listen, accessKeyId, allowAnonymous }: Config): string |
   if (isLoopback(listen.host) || accessKeyId !== undefined || allowAnonymous) return undefined;
   return (
     'SVC_PROXY_LISTEN: is not a loopback address; set SVC_PROXY_ACCESS_KEY_ID and ' +
-    'SVC_PROXY_SECRET_ACCESS_KEY so that callers are authenticated, or say --allow-anonymous'
+    'SVC_PROXY_SECRET_ACCESS_KEY so that callers are authenticated, or set --allow-anonymous'
   );
 }
 

@@ -183,7 +183,7 @@ function listening(worker: Worker): Promise<string> {
 
 const diedEarly = (status: number | null) =>
   new SvcError('PROXY_WORKER', 'A worker ended before it could serve; its own log line says why', {
-    nextStep: 'Look at the line before this one.',
+    nextStep: 'See the log line before this one.',
     exitStatus: status === null || status === 0 ? exitStatus.internal : status,
   });
 

@@ -14,7 +14,7 @@ export function createProxyMetrics(metrics: Metrics): ServerMetrics {
   const requests = metrics.counter('svc_proxy_requests_total', 'Requests answered', ['operation', 'status']);
   const seconds = metrics.histogram(
     'svc_proxy_request_seconds',
-    'From the head of a request to the end of its answer',
+    'Time from the head of a request to the end of its response',
     secondsBuckets,
     ['operation'],
   );
@@ -26,7 +26,7 @@ export function createProxyMetrics(metrics: Metrics): ServerMetrics {
   ]);
   const sent = metrics.counter('svc_proxy_sent_bytes_total', 'Bytes of bodies sent to callers');
   const inFlight = metrics.gauge('svc_proxy_requests_in_flight', 'Requests being served');
-  const hangs = metrics.gauge('svc_proxy_key_server_hangs', '1 while the key server gives no answer in time');
+  const hangs = metrics.gauge('svc_proxy_key_server_hangs', '1 while the key server does not answer in time');
   return {
     request(operation, status, took) {
       requests.inc({ operation, status: String(status) });

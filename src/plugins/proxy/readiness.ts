@@ -209,7 +209,7 @@ async function thereAndBack(
     const [back] = await keys.unwrap(name, keys.scheme, [{ wrapped: fresh.ciphertext, purpose }], signal);
     const same = back !== undefined && timingSafeEqual(back, fresh.key);
     back?.fill(0);
-    if (!same) throw new Error('The key server unwraps another key than it has wrapped');
+    if (!same) throw new Error('The key server unwraps to another key than it wrapped');
   } finally {
     fresh.key.fill(0);
   }
@@ -283,7 +283,7 @@ function explain(error: unknown): Failing {
   const certificate = certificateErrorCode(error);
   if (certificate !== undefined) {
     const reason = `The certificate of the object store is not trusted (${certificate})`;
-    return { reason, nextStep: 'Give its authority, as a PEM file, in AWS_CA_BUNDLE.' };
+    return { reason, nextStep: 'Set its CA, as a PEM file, in AWS_CA_BUNDLE.' };
   }
   if (error instanceof Unreached) {
     const reason = `The object store cannot be reached (${reasonOf(error.cause)})`;

@@ -75,9 +75,9 @@ export function recoveryDataKeys(
 
   /** Opens the DEK of an object or the seal key of an upload. */
   function open(name: ObjectName, { recovery, binding }: WrapScheme, purpose: OwnPurpose): Buffer {
-    if (recovery === undefined) throw notRecoverable('the object is sealed to no recovery key');
+    if (recovery === undefined) throw notRecoverable('the object is not sealed to any recovery key');
     const key = openRecovery(identities, recovery, binding, name, purpose);
-    if (key === undefined) throw notRecoverable('no recovery key that was given opens the object');
+    if (key === undefined) throw notRecoverable('none of the given recovery keys opens the object');
     return key;
   }
 
@@ -151,7 +151,7 @@ function readWhole(path: string): Buffer {
       let length = 0;
       for (let read = -1; read !== 0 && length < content.length; length += read)
         read = readSync(file, content, length, content.length - length, null);
-      if (length > longestFile) throw recoveryKeyError(`${path} is too long to be a file of keys`);
+      if (length > longestFile) throw recoveryKeyError(`${path} is too large for a file of keys`);
       return content.subarray(0, length);
     } finally {
       closeSync(file);

@@ -26,7 +26,7 @@ export const proxySettings = {
   tlsCert: {
     variable: 'SVC_PROXY_TLS_CERT',
     flag: 'tls-cert',
-    summary: 'PEM file of a certificate: callers are served over TLS; followed when it changes',
+    summary: 'PEM file of a certificate for serving callers over TLS; reloaded when it changes',
     ...path('a file'),
   },
   tlsKey: {
@@ -46,7 +46,7 @@ export const proxySettings = {
   upstreamSigning: {
     variable: 'SVC_PROXY_UPSTREAM_SIGNING',
     flag: 'upstream-signing',
-    summary: 'Whether bodies are signed; auto: over http only, https protects them itself',
+    summary: 'Whether bodies are signed; auto: only over http, as https protects them',
     fallback: 'auto',
     ...enumeration('auto', 'unsigned', 'signed'),
   },
@@ -71,13 +71,13 @@ export const proxySettings = {
   hosts: {
     variable: 'SVC_PROXY_HOSTS',
     flag: 'hosts',
-    summary: 'Names beside localhost by which callers that are not authenticated may call the proxy',
+    summary: 'Host names, besides localhost, that unauthenticated callers may use',
     ...hostNames(),
   },
   allowAnonymous: {
     variable: 'SVC_PROXY_ALLOW_ANONYMOUS',
     flag: 'allow-anonymous',
-    summary: 'Let callers that are not authenticated reach an address beyond loopback',
+    summary: 'Serve unauthenticated callers on an address beyond loopback',
     switch: true,
     fallback: 'false',
     ...boolean(),
@@ -85,13 +85,13 @@ export const proxySettings = {
   accessLog: {
     variable: 'SVC_PROXY_ACCESS_LOG',
     flag: 'access-log',
-    summary: 'A line in the log for each request, with object keys as they are or hashed',
+    summary: 'Log a line for each request, with object keys plain or hashed',
     fallback: 'off',
     ...enumeration('off', 'plain', 'hashed'),
   },
   accessLogSecret: {
     variable: 'SVC_PROXY_ACCESS_LOG_SECRET',
-    summary: 'Secret of the HMAC that stands for an object key in a hashed access log',
+    summary: 'Secret of the HMAC of object keys in a hashed access log',
     secret: true,
     ...matching(/^[\x21-\x7e]{16,256}$/, '16 to 256 printable characters without blanks'),
   },
@@ -99,14 +99,14 @@ export const proxySettings = {
   joinKeyCalls: {
     variable: 'SVC_PROXY_JOIN_KEY_CALLS',
     flag: 'join-key-calls',
-    summary: 'Calls to the key server that wait leave as one; false: a call is about one object',
+    summary: 'Batch waiting calls to the key server; false: one call per object',
     fallback: 'true',
     ...boolean(),
   },
   vaultTimeout: {
     variable: 'SVC_PROXY_VAULT_TIMEOUT',
     flag: 'vault-timeout',
-    summary: 'How long a request waits for an answer of the key server, further attempts included',
+    summary: 'How long a request waits for the key server, retries included',
     fallback: '5s',
     ...duration(250, 60_000),
   },
@@ -128,7 +128,7 @@ export const proxySettings = {
     variable: 'SVC_PROXY_RECOVERY_RECIPIENT',
     flag: 'recovery-recipient',
     summary:
-      'X25519 public keys (age1…, or 32 bytes in base64), separated by commas, to which each data key is sealed besides',
+      'X25519 public keys (age1…, or 32 bytes in base64), separated by commas, to which each data key is also sealed',
     ...recipientList(),
   },
   requireBound: {
@@ -142,14 +142,14 @@ export const proxySettings = {
   unencryptedReads: {
     variable: 'SVC_PROXY_UNENCRYPTED_READS',
     flag: 'unencrypted-reads',
-    summary: 'Objects without svc metadata: give them out as stored, or refuse them',
+    summary: 'Objects without svc metadata: return them as stored, or refuse them',
     fallback: 'allow',
     ...enumeration('allow', 'deny'),
   },
   strict: {
     variable: 'SVC_PROXY_STRICT',
     flag: 'strict',
-    summary: 'Give out no byte, at any size, before the whole body was authenticated',
+    summary: 'Send no byte of an object, of any size, before its whole body is authenticated',
     switch: true,
     fallback: 'false',
     ...boolean(),
@@ -163,7 +163,7 @@ export const proxySettings = {
   spoolSize: {
     variable: 'SVC_PROXY_SPOOL_SIZE',
     flag: 'spool-size',
-    summary: 'Most ciphertext on disk at a time, per process',
+    summary: 'Maximum ciphertext on disk at a time, per process',
     fallback: '8GiB',
     ...byteSize(),
   },
@@ -177,7 +177,7 @@ export const proxySettings = {
   verifyBudget: {
     variable: 'SVC_PROXY_VERIFY_BUDGET',
     flag: 'verify-budget',
-    summary: 'Memory for that, all requests of a process together',
+    summary: 'Memory for that authentication, for all requests of a process',
     fallback: '32MiB',
     ...byteSize(64 * 1024, 64 * 1024 ** 3),
   },
@@ -185,7 +185,7 @@ export const proxySettings = {
     variable: 'SVC_PROXY_ENVELOPE_HEADERS',
     flag: 'envelope-headers',
     summary:
-      'Metadata of svc in answers: shown beside the metadata of callers, or hidden from tools that copy it',
+      'Metadata of svc in responses: shown with that of callers, or hidden from tools that copy it',
     fallback: 'shown',
     ...enumeration('shown', 'hidden'),
   },
@@ -207,7 +207,7 @@ export const proxySettings = {
   inlineLimit: {
     variable: 'SVC_PROXY_INLINE_LIMIT',
     flag: 'inline-limit',
-    summary: 'Largest multipart object that gets its part list into its own metadata; 0 turns that off',
+    summary: 'Largest multipart object whose part list goes into its own metadata; 0 turns that off',
     fallback: '64MiB',
     ...byteSize(0, 5 * 1024 ** 3),
   },

@@ -107,7 +107,7 @@ function targetOf(to: string, reservedPrefix: string): { bucket: string; prefix:
   if (place !== undefined && prefix !== undefined && !prefix.startsWith(reservedPrefix))
     return { bucket: place.bucket, prefix };
   throw new SvcError('DECRYPT_USAGE', `${to} cannot be used for plaintext`, {
-    nextStep: `Name a folder, s3://bucket or s3://bucket/prefix by --to; the prefix does not begin with ${reservedPrefix}.`,
+    nextStep: `Name a folder, s3://bucket or s3://bucket/prefix with --to; the prefix must not begin with ${reservedPrefix}.`,
     exitStatus: exitStatus.config,
   });
 }

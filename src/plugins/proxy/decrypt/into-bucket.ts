@@ -42,8 +42,8 @@ export function intoBucket(
 }
 
 const samePlace = (bucket: string) =>
-  new SvcError('DECRYPT_USAGE', `Bucket ${bucket} is the one that is read`, {
-    nextStep: 'Name another bucket by --to: plaintext does not go among what is encrypted.',
+  new SvcError('DECRYPT_USAGE', `Bucket ${bucket} is the source`, {
+    nextStep: 'Name another bucket with --to: plaintext must not mix with encrypted objects.',
     exitStatus: exitStatus.config,
   });
 

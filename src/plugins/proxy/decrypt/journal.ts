@@ -111,8 +111,8 @@ class JournalFile {
     if (first === '') return;
     const same = of.store === place.store && of.bucket === place.bucket && of.prefix === place.prefix;
     if (found === version && same) return;
-    throw new SvcError('DECRYPT_FOLDER', `${this.path} is of another source or of another version of svc`, {
-      nextStep: 'Name another folder by --to; one folder holds the objects of one source.',
+    throw new SvcError('DECRYPT_FOLDER', `${this.path} is from another source or another version of svc`, {
+      nextStep: 'Name another folder with --to; one folder holds the objects of one source.',
       exitStatus: exitStatus.config,
     });
   }

@@ -60,7 +60,7 @@ export async function* listObjects(
 }
 
 /** Keys ascend in byte order; a listing that goes back would never end. */
-export const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
+export const stands = () => s3Error('InternalError', 'A listing of the object store does not advance.');
 
 function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
   const decoded = keyDecoder({ top });

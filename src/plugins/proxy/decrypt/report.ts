@@ -18,7 +18,7 @@ export function reportLines(report: DecryptReport): readonly string[] {
   const { faults, faultCount, renamed, renamedCount } = report;
   return [
     ...faults.map(({ key, reason, message }) => `${quoted(key)}  ${reason}: ${printable(message)}`),
-    ...rest(faultCount - faults.length, 'more that did not come out'),
+    ...rest(faultCount - faults.length, 'more that were not decrypted'),
     ...renamed.map(({ key, path }) => `${quoted(key)}  is in ${quoted(path)}, because its name was taken`),
     ...rest(renamedCount - renamed.length, 'more under other names'),
     summary(report),
@@ -39,11 +39,11 @@ function summary({
 }: DecryptReport): string {
   const verb = dryRun ? 'To decrypt' : 'Decrypted';
   const reasons = Object.entries(faultsByReason).map(([reason, count]) => `${number(count)} ${reason}`);
-  const refused = dryRun ? 'would be refused' : 'did not come out';
+  const refused = dryRun ? 'would be refused' : 'not decrypted';
   return [
     `${verb}: ${objects(done)}, ${size(bytes)}`,
     ...(unencrypted > 0 ? [`${number(unencrypted)} of them not encrypted`] : []),
-    ...(skipped > 0 ? [`${number(skipped)} complete before`] : []),
+    ...(skipped > 0 ? [`${number(skipped)} already complete`] : []),
     ...(faultCount > 0 ? [`${number(faultCount)} ${refused} (${reasons.join(', ')})`] : []),
   ].join('; ');
 }

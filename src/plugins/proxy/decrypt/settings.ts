@@ -21,24 +21,24 @@ const targetSettings = {
   toUpstream: {
     variable: 'SVC_PROXY_DECRYPT_TO_UPSTREAM',
     flag: 'to-upstream',
-    summary: 'Object store of the bucket that --to names; unset: that of the source',
+    summary: 'Object store of the target bucket; unset: that of the source',
     ...httpUrl('https://s3.example.eu'),
   },
   toRegion: {
     variable: 'SVC_PROXY_DECRYPT_TO_REGION',
     flag: 'to-region',
-    summary: 'Its region; unset: that of the source',
+    summary: 'Region of the target; unset: that of the source',
     ...matching(regionName, 'a region such as eu-central-1'),
   },
   toProfile: {
     variable: 'SVC_PROXY_DECRYPT_TO_PROFILE',
     flag: 'to-profile',
-    summary: 'Profile of the AWS configuration whose credentials write there; unset: those that read',
+    summary: 'AWS profile with credentials for the target; unset: those of the source',
     ...matching(/^[^\0]{1,256}$/, 'the name of a profile'),
   },
   toAccessKeyId: {
     variable: 'SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID',
-    summary: 'Access key that writes there, in place of a profile',
+    summary: 'Access key for the target, instead of a profile',
     ...matching(/^[\w.+=@-]{3,128}$/, 'an access key id'),
   },
   toSecretAccessKey: {
@@ -50,7 +50,7 @@ const targetSettings = {
   toChecksum: {
     variable: 'SVC_PROXY_DECRYPT_TO_CHECKSUM',
     flag: 'to-checksum',
-    summary: 'Trailing checksum of what is written there; none for stores that refuse trailers',
+    summary: 'Trailing checksum of written objects; none for stores that refuse trailers',
     fallback: 'crc32',
     ...enumeration('crc32', 'none'),
   },
@@ -68,7 +68,7 @@ export const recoverySettings = {
   recoveryKey: {
     variable: 'SVC_PROXY_RECOVERY_KEY_FILE',
     flag: 'recovery-key',
-    summary: 'File of recovery keys, as age-keygen writes it: no key server is needed then',
+    summary: 'File of recovery keys, as age-keygen writes it; replaces the key server',
     ...path('a file'),
   },
   ...targetSettings,
@@ -108,7 +108,7 @@ const targetErrors = ({ toProfile, toAccessKeyId, toSecretAccessKey }: TargetSet
     : ['SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID, SVC_PROXY_DECRYPT_TO_SECRET_ACCESS_KEY: each needs the other']),
   ...(toProfile === undefined || toAccessKeyId === undefined
     ? []
-    : ['SVC_PROXY_DECRYPT_TO_PROFILE (--to-profile): not beside SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID']),
+    : ['SVC_PROXY_DECRYPT_TO_PROFILE (--to-profile): not together with SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID']),
 ];
 
 /** Address of the target bucket's store. */

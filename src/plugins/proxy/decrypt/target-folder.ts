@@ -237,8 +237,8 @@ function refuseOthers(root: string): void {
   const names = readdirSync(root, { withFileTypes: true });
   // a link of that name could make us delete files elsewhere
   if (names.length === 0 || names.some((entry) => entry.name === ownFolder && entry.isDirectory())) return;
-  throw new SvcError('DECRYPT_FOLDER', `${root} holds something else`, {
-    nextStep: 'Name a folder by --to that is empty, is not there yet, or is of an earlier run.',
+  throw new SvcError('DECRYPT_FOLDER', `${root} holds other files`, {
+    nextStep: 'Name a folder with --to that is empty, does not exist yet, or is from an earlier run.',
     exitStatus: exitStatus.config,
   });
 }
@@ -258,7 +258,7 @@ function takeLock(path: string): void {
 }
 
 const inUse = (path: string, owner: number) =>
-  new SvcError('DECRYPT_FOLDER', `Process ${owner} decrypts into this folder`, {
+  new SvcError('DECRYPT_FOLDER', `Process ${owner} is decrypting into this folder`, {
     nextStep: `Wait until it has ended; if it is another program by now, remove ${path}.`,
     exitStatus: exitStatus.config,
   });
@@ -286,7 +286,7 @@ function inFolder<T>(root: string, work: () => T): T {
 
 export const folderFailure = (root: string, cause: unknown): SvcError =>
   new SvcError('DECRYPT_FOLDER', `${root} cannot be written (${(cause as NodeJS.ErrnoException).code})`, {
-    nextStep: 'Check its permissions and the space on its disk; then run it again, and it goes on.',
+    nextStep: 'Check its permissions and the space on its disk; then run it again to resume.',
     exitStatus: exitStatus.system,
     cause,
   });

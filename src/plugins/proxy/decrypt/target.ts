@@ -34,7 +34,7 @@ export class NameTaken extends Error {
   override readonly name = 'NameTaken';
 
   constructor(path: string) {
-    super(`there is something else already by the name of ${path}`);
+    super(`something else already has the name ${path}`);
   }
 }
 

@@ -61,7 +61,7 @@ function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcE
   const certificate = certificateErrorCode(cause);
   const name = certificate ?? (cause instanceof Error ? cause.name : 'unknown');
   const { host } = storeOf(settings).upstream;
-  const done = settings.delete ? `${count} finds were deleted before` : 'nothing was deleted';
+  const done = settings.delete ? `${count} objects were deleted before` : 'nothing was deleted';
   return new SvcError(
     'GC_STORE_FAILED',
     `The object store ${host} refused or could not be reached (${name}); ${done}`,

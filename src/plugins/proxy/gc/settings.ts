@@ -22,13 +22,13 @@ export const gcSettings = {
   buckets: {
     variable: 'SVC_PROXY_GC_BUCKETS',
     flag: 'buckets',
-    summary: 'Buckets to look at, separated by commas; unset: every bucket that can be listed',
+    summary: 'Buckets to check, separated by commas; unset: every bucket that can be listed',
     ...list(matching(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'a bucket name')),
   },
   minAge: {
     variable: 'SVC_PROXY_GC_MIN_AGE',
     flag: 'min-age',
-    summary: 'Leave alone what is younger; at least a day',
+    summary: 'Leave younger objects alone; at least a day',
     fallback: '24h',
     ...duration(day, century),
   },

@@ -127,9 +127,9 @@ async function checkedConditions({
   if (unconditional.length === 0 || call.nobodyWrites) return unconditional;
   throw new SvcError(
     'MIGRATE_UNSAFE',
-    `The object store does not enforce conditions on ${unconditional.join(' and ')}: what is written meanwhile could be lost`,
+    `The object store does not enforce conditions on ${unconditional.join(' and ')}: concurrent writes could be lost`,
     {
-      nextStep: 'Stop everybody who writes to these objects, and say so with --nobody-writes.',
+      nextStep: 'Stop all writers of these objects, and confirm it with --nobody-writes.',
       exitStatus: exitStatus.config,
     },
   );

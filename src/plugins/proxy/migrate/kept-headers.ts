@@ -50,7 +50,7 @@ function refuseLoss({ headers, envelope }: StoredObject): void {
     throw new S3Error('InvalidObjectState', 403, 'The object is archived: restore it, and run this again.');
   const missing = headers['x-amz-missing-meta'];
   if (missing !== undefined && missing !== '0') throw notKept('metadata that HEAD does not show');
-  if (Object.values(headers).some(Array.isArray)) throw notKept('metadata that are there twice');
+  if (Object.values(headers).some(Array.isArray)) throw notKept('metadata that appear twice');
   const reserved = Object.keys(headers).find(isReservedMetadata);
   if (envelope === undefined && reserved !== undefined)
     throw notKept(`metadata whose names begin with ${metadataPrefix}`);
@@ -143,5 +143,5 @@ async function lockDocument(
   if (withoutLock.has(refused.code)) return undefined;
   throw refused.status >= 500
     ? refused
-    : s3Error('AccessDenied', `The store does not tell the ${subresource} of the object.`);
+    : s3Error('AccessDenied', `The store does not return the ${subresource} of the object.`);
 }

@@ -206,7 +206,7 @@ async function verifyStored(
 const unreadable = (key: string, cause?: Error) =>
   new SvcError(
     'MIGRATE_VERIFY',
-    `What was written of ${JSON.stringify(key)} does not read back as what it was made from`,
+    `The rewritten object ${JSON.stringify(key)} does not read back as its original`,
     {
       nextStep:
         'Restore the object from a version or a backup, and check memory and disks of this machine and of the store before you go on.',

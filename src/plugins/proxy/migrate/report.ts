@@ -40,7 +40,7 @@ function done(report: MigrateReport): string {
     `${number(fromPlaintext)} from plaintext`,
     ...(report.format === 2 ? [`${number(fromFormat1)} from format 1`] : []),
     bytes(report.bytes),
-    `${number(current)} were before`,
+    `${number(current)} already done`,
     ...(replaced > 0 ? [`${number(replaced)} replaced by others before they were read back`] : []),
     ...(gone > 0 ? [`${number(gone)} gone meanwhile`] : []),
   ].join('; ');
@@ -62,7 +62,7 @@ function ending({
 }: MigrateReport): string {
   const where = printable(prefix === '' ? `bucket ${bucket}` : `s3://${bucket}/${prefix}`);
   if (complete) return `Complete: everything in ${where} is encrypted${format === 2 ? ' in format 2' : ''}.`;
-  if (endedBy !== undefined) return `Not complete: not all of ${where} was looked at.`;
+  if (endedBy !== undefined) return `Not complete: not all of ${where} was examined.`;
   if (faultCount > 0) return `Not complete: ${number(faultCount)} in ${where} could not be migrated.`;
   if (dryRun && pending > 0) return `Not complete: nothing was written.`;
   return `Not complete: run it again.`;

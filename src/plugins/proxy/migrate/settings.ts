@@ -13,7 +13,7 @@ export const migrateSettings = {
     variable: 'SVC_PROXY_MIGRATE_PART_SIZE',
     flag: 'part-size',
     summary:
-      'Larger objects are written in parts of this size, smaller ones are held in memory; parts that svc has written stay',
+      'Write larger objects in parts of this size and hold smaller ones in memory; objects written by svc keep their parts',
     fallback: '16MiB',
     ...byteSize(5 * 1024 ** 2, 512 * 1024 ** 2),
   },

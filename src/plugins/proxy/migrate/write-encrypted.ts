@@ -133,7 +133,7 @@ async function wholeOf({ layout: { size }, plaintext }: Replacement): Promise<Bu
   throw otherSize();
 }
 
-const otherSize = () => s3Error('InternalError', 'The object has another length than its metadata say.');
+const otherSize = () => s3Error('InternalError', 'The length of the object differs from its metadata.');
 
 async function writeParts(
   services: ProxyServices,

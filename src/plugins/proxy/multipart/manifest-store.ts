@@ -146,7 +146,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   ): Promise<VerifiedList> {
     const purpose = { kind: 'seal', upload: list.manifest, format: list.format } as const;
     const [unwrapped] = await keys.unwrap(name, envelope, [{ wrapped: list.seal, purpose }], signal);
-    if (unwrapped === undefined) throw new EnvelopeError('manifest-forged', 'the seal key cannot be had');
+    if (unwrapped === undefined) throw new EnvelopeError('manifest-forged', 'the seal key is not available');
     const sealKey = list.format === 2 ? sealKeyOf(unwrapped, list.manifest) : unwrapped;
     if (list.format === 2) opened(unwrapped);
     try {

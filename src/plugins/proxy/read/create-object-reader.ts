@@ -334,7 +334,7 @@ function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted):
   if (size === body.size) return;
   throw new EnvelopeError(
     'wrong-size',
-    'the store claims another length of the body than was verified before',
+    'the store reports another body length than the one verified before',
   );
 }
 

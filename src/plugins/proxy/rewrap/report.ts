@@ -32,7 +32,7 @@ function done(report: RewrapReport): string {
   return [
     dryRun ? `To wrap again: ${number(pending)}` : `Wrapped again: ${number(copied + recorded)}`,
     ...(dryRun ? [] : [`${number(copied)} in headers`, `${number(recorded)} in records`]),
-    `${number(current)} were before`,
+    `${number(current)} already done`,
     ...(unencrypted > 0 ? [`${number(unencrypted)} not encrypted`] : []),
     ...(gone > 0 ? [`${number(gone)} gone meanwhile`] : []),
   ].join('; ');
@@ -52,7 +52,7 @@ function ending({ bucket, prefix, complete, target, keyVersions, endedBy, dryRun
   const { keyName, keyVersion } = target;
   if (complete)
     return `Complete: nothing in ${where} needs more than ${keyName} from version ${keyVersion} on.`;
-  if (endedBy !== undefined) return `Not complete: not all of ${where} was looked at.`;
+  if (endedBy !== undefined) return `Not complete: not all of ${where} was examined.`;
   const versions = keyVersions.filter((use) => use.keyName === keyName).map((use) => use.keyVersion);
   const oldest = versions.length === 0 ? keyVersion : Math.min(...versions);
   const until = dryRun ? 'before a run' : 'yet';

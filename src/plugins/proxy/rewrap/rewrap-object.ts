@@ -174,7 +174,7 @@ async function headersFor(
     keyVersion: oldestOf([keys['object'] ?? keys['seal'] ?? '']),
   };
   const all = rewrappedHeaders(copy);
-  if (all === undefined) return 'its metadata have no room';
+  if (all === undefined) return 'no room in its metadata';
   return (await hasPlainAcl(upstream, name, signal)) ? all : 'its ACL';
 }
 

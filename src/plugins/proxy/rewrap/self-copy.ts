@@ -32,7 +32,7 @@ export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
     [archived.has(storageClass) || headers['x-amz-archive-status'] !== undefined, 'archived'],
     [Object.keys(headers).some((name) => name.startsWith('x-amz-object-lock-')), 'locked'],
     [headers['x-amz-missing-meta'] !== undefined, 'metadata that HEAD does not show'],
-    [Object.values(headers).some(Array.isArray), 'metadata that are there twice'],
+    [Object.values(headers).some(Array.isArray), 'metadata that appear twice'],
   ];
   return reasons.find(([applies]) => applies)?.[1];
 }

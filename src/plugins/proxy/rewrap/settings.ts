@@ -22,20 +22,20 @@ export const rewrapSettings = {
   toKey: {
     variable: 'SVC_PROXY_REWRAP_TO_KEY',
     flag: 'to-key',
-    summary: 'Transit key that is to wrap the data keys; unset: the same, in its latest version',
+    summary: 'Transit key to wrap the data keys with; unset: the same key, latest version',
     ...transitKeyName(),
   },
   toMount: {
     variable: 'SVC_PROXY_REWRAP_TO_MOUNT',
     flag: 'to-mount',
-    summary: 'Mount of that transit key; unset: the same',
+    summary: 'Mount of that transit key; unset: the same mount',
     ...matching(mount, 'a mount path such as transit'),
   },
   into: {
     variable: 'SVC_PROXY_REWRAP_INTO',
     flag: 'into',
     summary:
-      'Where the keys go: into the headers, into records beside the objects, or, with auto, into the headers where nothing can get lost',
+      'Where the keys go: headers, records beside the objects, or auto: headers where nothing can get lost, else records',
     fallback: 'auto',
     ...enumeration('auto', 'headers', 'records'),
   },

@@ -136,7 +136,7 @@ async function tryOut(transit: Transit, signal: AbortSignal): Promise<number> {
   if (same) return keyVersion;
   throw new SvcError(
     'REWRAP_TARGET',
-    `Transit key ${transit.keyName} does not give back what it has wrapped`,
+    `Transit key ${transit.keyName} does not unwrap what it has wrapped`,
     {
       nextStep: 'Name a key of type aes256-gcm96 that is neither derived nor convergent.',
       exitStatus: exitStatus.config,

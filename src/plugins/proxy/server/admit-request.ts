@@ -57,7 +57,7 @@ function refuseForeign(headers: IncomingHttpHeaders, rules: CallerRules): undefi
   if (!ownPage || !(site === undefined || site === 'same-origin' || site === 'none'))
     throw s3Error(
       'AccessDenied',
-      'Browsers may call this proxy for pages of others only where callers are authenticated.',
+      'Cross-origin requests of browsers are served only if callers are authenticated.',
     );
 }
 
@@ -81,7 +81,7 @@ export function refuseAmbiguous({
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     if (ofS3.test(name) && !plain.test(name))
-      throw s3Error('InvalidRequest', `The header ${name.slice(0, 100)} could be taken for another one.`);
+      throw s3Error('InvalidRequest', `The header ${name.slice(0, 100)} could be mistaken for another one.`);
   }
 }
 

@@ -174,7 +174,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
       this.#moved = moved;
       this.#stillSince = now;
     } else if (now - this.#stillSince >= this.#limits.idleMs) {
-      this.reset(timedOut('the store has sent nothing for long'));
+      this.reset(timedOut('the store has sent nothing for too long'));
     }
   }
 

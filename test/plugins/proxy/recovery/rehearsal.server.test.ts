@@ -220,8 +220,8 @@ test('what does not open is named with its reason', async ({ variables }) => {
   assert.is(run.status, 1, run.stdout + run.stderr);
   assert.equal(foundIn(run, sealed), [
     'box/bad/completed elsewhere not-recoverable: part 1 does not open under the seal key.',
-    'box/bad/moved not-recoverable: no recovery key that was given opens the object.',
-    'box/bad/unsealed not-recoverable: the object is sealed to no recovery key.',
+    'box/bad/moved not-recoverable: none of the given recovery keys opens the object.',
+    'box/bad/unsealed not-recoverable: the object is not sealed to any recovery key.',
   ]);
   assert.match(
     foundIn(run, opens).join('\n'),

@@ -110,7 +110,7 @@ export async function strictFile(spool: Spool, bytes: number): Promise<SpoolFile
 }
 
 export const noRoom = (cause: unknown) =>
-  s3Error('SlowDown', 'There is no room on disk to verify the object before it is given out.', { cause });
+  s3Error('SlowDown', 'There is no room on disk to verify the object before it is sent.', { cause });
 
 /** Decrypts a body into memory, verifies it and yields its slice. Ends the hold. */
 async function* verified(

@@ -38,13 +38,13 @@ test('a rehearsal that has opened nothing passes nothing', async () => {
 
 test('what could not be looked at is unknown, beside what was found', async () => {
   const faults = [
-    { key: 'c', reason: 'not-recoverable', message: 'the object is sealed to no recovery key' },
+    { key: 'c', reason: 'not-recoverable', message: 'the object is not sealed to any recovery key' },
   ];
   assert.equal(await states({ faults, denied: 1 }), ['passed', 'failed', 'not-evaluated']);
   const [, sealed, opens] = await resultsOf(afterRehearsal({ faults, denied: 1 })());
   assert.equal(sealed, {
     state: 'failed',
-    failures: [{ subject: 'photos/c', message: 'not-recoverable: the object is sealed to no recovery key.' }],
+    failures: [{ subject: 'photos/c', message: 'not-recoverable: the object is not sealed to any recovery key.' }],
     unknown: {
       reason: 'The credentials may not read 1 object of the sample',
       permission: 's3:GetObject',
