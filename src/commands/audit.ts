@@ -23,7 +23,7 @@ export default class Audit extends CheckCommand {
     }),
     json: boolean({ summary: 'The same as -o json', exclusive: ['output'] }),
     'fail-on': option({ options: failOns })({ summary: 'Findings that make it fail', default: 'none' }),
-    'min-score': string({ ...ofCluster, summary: 'Fail where a workload has less', helpValue: '<0-100>' }),
+    'min-score': string({ ...ofCluster, summary: 'Fail if a workload scores less', helpValue: '<0-100>' }),
     scope: option({ options: ['all', 'asking'] as const })({
       ...ofCluster,
       summary: 'Audit all workloads, or only those that ask for protection or whose namespace does',

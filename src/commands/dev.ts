@@ -3,7 +3,7 @@ import { BaseCommand } from '../runtime/cli/base-command.ts';
 
 export default class Dev extends BaseCommand {
   static override summary =
-    'Try the encryption proxy and the wrapper on this machine: with a key server and an object store of its own.';
+    'Try the encryption proxy and the wrapper on this machine, with a built-in key server and object store.';
   static override description =
     'For development only. Starts all of it on loopback, writes an object through the proxy, shows what the store ' +
     'holds of it and reads it back. Then starts a demo server under the wrapper (Linux only), shows that it has its ' +
@@ -17,7 +17,7 @@ export default class Dev extends BaseCommand {
       summary: 'Where clients reach the proxy [default 127.0.0.1:8190, or a free port where that is taken]',
       helpValue: '<address>',
     }),
-    tls: boolean({ summary: 'Serve clients over TLS, with a certificate made for it' }),
+    tls: boolean({ summary: 'Serve clients over TLS, with a new certificate' }),
   };
   static override examples = [
     '<%= config.bin %> dev',

@@ -21,16 +21,16 @@ const own = {
   'fail-on': option({ options: failOns })({ summary: 'Findings that make it fail', default: 'error' }),
   wait: string({
     summary:
-      'Repeat until everything passes, for at most this long, or until only what no setting names is left',
+      'Repeat for at most this long, until everything passes or only checks without their settings are left',
     helpValue: '5m',
   }),
   ignore: string({ ...many, summary: 'Findings to ignore', helpValue: '<ID[=namespace/name]>' }),
   area: option({ options: areas, ...many })({ summary: 'Check these areas only' }),
   check: string({ ...many, summary: 'Run these checks only', helpValue: '<ID>' }),
   pre: boolean({ summary: 'Check what needs no cluster' }),
-  node: boolean({ summary: 'Check this machine as a node, and nothing else without --pre' }),
+  node: boolean({ summary: 'Check only this machine as a node, unless --pre is given' }),
   'rehearse-recovery': boolean({
-    summary: 'Open a sample of --bucket with the recovery keys alone, and check nothing else without --pre',
+    summary: 'Only open a sample of --bucket with the recovery keys, unless --pre is given',
   }),
   config: string({ summary: 'YAML file with settings [SVC_CONFIG]', helpValue: '<file>' }),
 };

@@ -137,7 +137,7 @@ async function migrateBeside(
     report.check(
       'it has gone on where the others were',
       current > 0.6 * objects && migrated > 0,
-      `${count(current)} were before, ${count(migrated)} migrated`,
+      `${count(current)} already done, ${count(migrated)} migrated`,
     );
     report.check('the writer was beside all of it', writer.writes > 0, count(writer.writes));
     report.check(`resident memory stays below ${inMib(memoryBound)}`, peak < memoryBound, inMib(peak));

@@ -15,11 +15,15 @@ export function errorFamilies(): readonly ErrorFact[] {
   ) as readonly RegistryErrorCode[];
   const vault = wordsOf('src/runtime/vault/contract.ts', 'VaultFailure') as readonly VaultFailure[];
   return [
-    ...kube.map((code) => factOf(new KubeError(code, ''), 'The API server refused the request or did not answer')),
+    ...kube.map((code) =>
+      factOf(new KubeError(code, ''), 'The API server refused the request or did not answer'),
+    ),
     ...registry.map((code) =>
       factOf(new RegistryError(code, ''), 'An image registry refused the request or did not answer'),
     ),
-    ...vault.map((kind) => factOf(new VaultError(kind, ''), 'The secrets server refused the request or did not answer')),
+    ...vault.map((kind) =>
+      factOf(new VaultError(kind, ''), 'The secrets server refused the request or did not answer'),
+    ),
     factOf(noAnswer('', 'CERT_HAS_EXPIRED'), 'The secrets server and its client do not trust each other'),
   ];
 }

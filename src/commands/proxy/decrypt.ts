@@ -10,7 +10,7 @@ export default class ProxyDecrypt extends BaseCommand {
   static override description =
     'Reads objects and part lists from the store, has their keys unwrapped by the key server, verifies everything and writes ' +
     'the plaintext, into a folder or into another bucket, of this store or of another one. A file or an object has its name ' +
-    'only once it is whole and verified. Run it again to go on: what is complete is not read again. Ends with 0 when every object came out, and with 1 when some did not, which are named at the end.';
+    'only once it is whole and verified. Run it again to resume: complete objects are not read again. Ends with 0 if every object was decrypted, else with 1 and a list of the others.';
   static override enableJsonFlag = true;
   static override args = {
     source: argument({ description: 's3://bucket, or s3://bucket/prefix', required: true }),

@@ -7,7 +7,7 @@ export default class ProxyGc extends BaseCommand {
   static override summary = 'Find, and with --delete remove, helper objects that nothing needs any more.';
   static override description =
     'Records of uploads that no longer exist, manifests that no object names, and records of rewrapped keys that no object needs. Nothing is touched that is ' +
-    'younger than a day, of an upload that is still listed, or named by any version in any bucket looked at.';
+    'younger than a day, of an upload that is still listed, or named by any version in a checked bucket.';
   static override enableJsonFlag = true;
   static override flags = flagsOf(gcSettings);
   static override examples = [

@@ -8,9 +8,9 @@ import { flagsOf } from '../../runtime/cli/setting-flags.ts';
 export default class ProxyMigrate extends BaseCommand {
   static override summary = 'Encrypt objects in place, or bring them from format 1 to format 2.';
   static override description =
-    'Each object is read, encrypted, written over itself on the condition that nobody has replaced it since, and read back; what ' +
-    'belongs to it besides its body is kept. Older versions stay as they are, and are counted. Run it again at any time: what is ' +
-    'done is left alone. Ends with 0 when everything is encrypted, older versions included, else with 1.';
+    'Each object is read, encrypted, written over itself on the condition that nobody has replaced it since, and read back; its ' +
+    'metadata, tags and ACL are kept. Older versions stay as they are, and are counted. Run it again at any time: completed ' +
+    'work is skipped. Ends with 0 if everything is encrypted, older versions included, else with 1.';
   static override enableJsonFlag = true;
   static override args = {
     source: argument({ description: 's3://bucket, or s3://bucket/prefix', required: true }),

@@ -9,9 +9,9 @@ export default class ProxyRewrap extends BaseCommand {
   static override summary =
     'Wrap the data keys of stored objects by the latest version of the transit key, or by another key.';
   static override description =
-    'No body is read or written. New keys go into the headers by a copy at the store, where the store holds copies to conditions ' +
-    'and keeps no versions; elsewhere, and for older versions, into records beside the objects, which proxies find. Run it again at ' +
-    'any time: what is done is left alone. Ends with 0 when nothing needs an older version or another key any more, else with 1.';
+    'No body is read or written. New keys go into the headers by a copy in the store, if the store enforces conditions on copies ' +
+    'and keeps no versions; otherwise, and for older versions, into records beside the objects, which proxies find. Run it again at ' +
+    'any time: completed work is skipped. Ends with 0 if nothing needs an older version or another key any more, else with 1.';
   static override enableJsonFlag = true;
   static override args = {
     source: argument({ description: 's3://bucket, or s3://bucket/prefix', required: true }),

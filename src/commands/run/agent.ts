@@ -3,12 +3,12 @@ import { agentSettings } from '../../plugins/agent/settings.ts';
 import { componentCommand, type GivenFlags } from '../../runtime/cli/component-command.ts';
 
 const Component = componentCommand({
-  summary: "Keep everybody on this node out of protected processes' environment and memory.",
+  summary: 'Keep other processes on this node out of the environment and memory of protected ones.',
   description:
     'Loads BPF programs that deny (or, on kernels that do not allow it, report or kill) attempts of other processes, ' +
     'root included, and proves by a canary that they do. Wrappers register at its Unix socket; the pods of this node ' +
-    'with the label svc/protected=true are covered as a whole. What it has loaded goes on guarding when it ends; ' +
-    'the next agent takes it over, and --unload takes it away. Needs root and the PID namespace of the host.',
+    'with the label svc/protected=true are covered as a whole. The loaded programs keep guarding after it ends; ' +
+    'the next agent takes them over, and --unload removes them. Needs root and the PID namespace of the host.',
   examples: [
     '<%= config.bin %> run agent',
     '<%= config.bin %> run agent --enforce false',
@@ -21,7 +21,7 @@ const Component = componentCommand({
 export default class RunAgent extends Component {
   static override flags = {
     ...Component.flags,
-    unload: boolean({ summary: 'Take the programs off this node and end; nothing is guarded then' }),
+    unload: boolean({ summary: 'Remove the programs from this node and end; nothing is guarded then' }),
   };
 
   override async run(): Promise<void> {

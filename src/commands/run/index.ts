@@ -20,8 +20,7 @@ export default class Run extends BaseCommand {
 
 function unknownComponent(name: string): SvcError {
   return new SvcError('UNKNOWN_COMPONENT', `There is no component named ${JSON.stringify(name)}.`, {
-    nextStep:
-      'Run `svc run` to see those there are; `svc plugins install` adds the plugin that brings another.',
+    nextStep: 'Run `svc run` to list the components; `svc plugins install` adds others.',
     exitStatus: 2,
   });
 }

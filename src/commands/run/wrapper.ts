@@ -6,7 +6,7 @@ import { flagsOf, variablesOnly } from '../../runtime/cli/setting-flags.ts';
 
 const description = `Fetches secrets from the secrets server into protected memory, starts the command with them as environment variables and through an inherited descriptor (SVC_SECRET_FD), and stays as its init: signals, exit codes, renewal, rotation, health. The same as svc-wrapper, which starts sooner.
 
-What stands after -- is taken literally and goes before SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. The application does not inherit the variables that are listed here.
+What follows -- is taken literally and overrides SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. The application does not inherit the variables that are listed here.
 
 Exits with the status of the application; 69, 71, 77 or 78 where it could not be started.`;
 

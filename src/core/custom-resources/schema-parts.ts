@@ -186,8 +186,7 @@ export const secretVariables: SchemaOf<SecretVariables> = {
     path: kvPath('KV path, such as secret/app.'),
     variables: {
       type: 'map',
-      description:
-        'Maps fields of the secret to names of variables; other fields keep their own names.',
+      description: 'Maps fields of the secret to names of variables; other fields keep their own names.',
       ...{ maxProperties: 64, values: variableName('Name of the environment variable.') },
       rules: [
         {

@@ -67,8 +67,7 @@ const proxy: SchemaOf<ProxyRequest> = {
     transitKey: transitKeyName('Transit key that wraps the data keys; unset: svc.'),
     format: {
       type: 'integer',
-      description:
-        'Format of written objects; 2: in segments, for cheap range reads; unset: 1.',
+      description: 'Format of written objects; 2: in segments, for cheap range reads; unset: 1.',
       ...{ minimum: 1, maximum: 2 },
     },
     recoveryRecipients: {

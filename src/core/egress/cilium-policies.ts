@@ -85,9 +85,7 @@ function named(
   warn: Warn,
 ): CiliumGrant[] {
   if (isNameElsewhere(host)) return [{ kind: 'toFQDNs', peer: { matchName: host }, ...on }];
-  warn(
-    `${what} ${host} is neither a Service nor a name known outside the cluster; it cannot be reached`,
-  );
+  warn(`${what} ${host} is neither a Service nor a name known outside the cluster; it cannot be reached`);
   return [];
 }
 

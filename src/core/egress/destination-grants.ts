@@ -36,14 +36,11 @@ export function endpointGrants(
   }
   const literal = literalOf(endpoint.host);
   const found = usable(literal === undefined ? endpoint.addresses : [literal], isReachable, (address) =>
-    warn(
-      `${what} ${endpoint.host}: ${address} cannot be the address of a remote server; it is left out`,
-    ),
+    warn(`${what} ${endpoint.host}: ${address} cannot be the address of a remote server; it is left out`),
   );
   const grants = found.map((address) => addressGrant(address, protocol, endpoint.port));
   if (literal !== undefined) return { grants, addresses: [] };
-  if (grants.length === 0)
-    warn(`${what} ${endpoint.host} has no known address; it cannot be reached`);
+  if (grants.length === 0) warn(`${what} ${endpoint.host} has no known address; it cannot be reached`);
   else warn(`${what} ${endpoint.host} is allowed by its current addresses, which can change`);
   return { grants, addresses: found.map(String) };
 }

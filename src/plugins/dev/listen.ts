@@ -16,7 +16,7 @@ export function givenAddress(text: string): string {
     if (!(error instanceof SettingMistake)) throw error;
   }
   throw new SvcError('DEV_LISTEN', `--listen takes a loopback address: ${expects.split(',')[0]}`, {
-    nextStep: 'A proxy that others may reach is started by `svc run proxy`.',
+    nextStep: 'For a proxy that others may reach, use `svc run proxy`.',
     exitStatus: exitStatus.usage,
   });
 }

@@ -68,7 +68,7 @@ const reasonOf = (error: unknown): string => {
 
 const failed = (message: string, cause?: unknown): SvcError =>
   new SvcError('DEV_ROUND_TRIP', message, {
-    nextStep: 'See what the proxy has logged above.',
+    nextStep: 'See the log of the proxy above.',
     exitStatus: exitStatus.failure,
     cause,
   });

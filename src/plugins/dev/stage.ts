@@ -21,6 +21,6 @@ export function stage<T>(
 
 const stalled = (name: string, limitMs: number, standing: string): SvcError =>
   new SvcError('DEV_STALLED', `${name} takes longer than ${limitMs / 1_000} seconds${standing}`, {
-    nextStep: 'Try once more; where it happens again, report it with what was shown until then.',
+    nextStep: 'Try again; if it recurs, report it with the output so far.',
     exitStatus: exitStatus.internal,
   });

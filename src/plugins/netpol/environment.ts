@@ -128,9 +128,7 @@ async function readContent(
   });
   return {
     namespaces: new Map(all.map((name) => [name, contentOf(name)])),
-    warnings: unseen.map(
-      ({ message }) => `Whether policies of others widen the egress is not known: ${message}`,
-    ),
+    warnings: unseen.map(({ message }) => `Cannot tell whether other policies widen the egress: ${message}`),
   };
 }
 
@@ -229,7 +227,7 @@ export function unevaluated(failures: readonly Error[]): Error {
   const other = failures.find((error) => !isDenial(error));
   if (other !== undefined) return other instanceof KubeError ? unreachable(other) : other;
   const [cause] = failures;
-  return new SvcError('KUBE_DENIED', 'Not everything that the policies are made from may be read', {
+  return new SvcError('KUBE_DENIED', 'Some objects that the policies depend on cannot be read', {
     ...{ cause, details: [...new Set(failures.map(({ message }) => message))].sort() },
     nextStep:
       'Ask for the permissions named above, name namespaces that you may read with --namespace, or use --no-cluster.',

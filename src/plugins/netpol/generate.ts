@@ -81,7 +81,7 @@ function environmentOf(
 ): Promise<Environment> | Environment {
   if (client === undefined) {
     const why = settings.noCluster
-      ? 'no cluster is asked'
+      ? 'no cluster is used'
       : 'no cluster is known here: neither KUBECONFIG nor ~/.kube/config names one';
     return namedEnvironment(settings, names, why);
   }
@@ -101,8 +101,7 @@ function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = syste
     now: () => 0,
     async resolver(host, signal) {
       const answer = await resolver(host, signal);
-      if (answer.failed)
-        warn(`DNS did not answer all that it was asked of ${host}; addresses may be missing`);
+      if (answer.failed) warn(`DNS did not answer every query for ${host}; addresses may be missing`);
       return answer;
     },
   });
@@ -225,7 +224,7 @@ function findingsOf(
     })),
     ...replaced.sort().map((policy) => ({
       ...{ namespace, policy, kind: 'replaced' as const },
-      message: `NetworkPolicy ${namespace}/${policy} is neither the operator's nor from here: applying these policies replaces it`,
+      message: `NetworkPolicy ${namespace}/${policy} is not from svc: applying these policies replaces it`,
     })),
   ];
 }

@@ -77,7 +77,7 @@ export const netpolSettings = {
   flavor: {
     variable: 'SVC_NETPOL_FLAVOR',
     flag: 'flavor',
-    summary: 'Kind of policy; cilium follows names that change their address',
+    summary: 'Kind of policy; cilium follows names whose addresses change',
     fallback: 'kubernetes',
     ...enumeration('kubernetes', 'cilium'),
   },

@@ -172,8 +172,8 @@ function budgetHoldsOne({ verifyBuffer, verifyBudget }: Config): string | undefi
 function ownWritesReadable({ bind, requireBound }: Config): string | undefined {
   if (bind !== 'none' || !requireBound) return undefined;
   return (
-    'SVC_PROXY_REQUIRE_BOUND: cannot go with SVC_PROXY_BIND=none, whose objects it would refuse to read; ' +
-    'bind them with --bind key, or leave --require-bound out'
+    'SVC_PROXY_REQUIRE_BOUND: conflicts with SVC_PROXY_BIND=none, whose objects it would refuse to read; ' +
+    'bind them with --bind key, or leave out --require-bound'
   );
 }
 

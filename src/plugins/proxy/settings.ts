@@ -184,8 +184,7 @@ export const proxySettings = {
   envelopeHeaders: {
     variable: 'SVC_PROXY_ENVELOPE_HEADERS',
     flag: 'envelope-headers',
-    summary:
-      'Metadata of svc in responses: shown with that of callers, or hidden from tools that copy it',
+    summary: 'Metadata of svc in responses: shown with that of callers, or hidden from tools that copy it',
     fallback: 'shown',
     ...enumeration('shown', 'hidden'),
   },

@@ -137,7 +137,7 @@ export function copyFolder(
 
 function copyFailed(from: string, to: string, cause: unknown): SvcError {
   return new SvcError('COPY_FAILED', `${from} cannot be copied to ${to}`, {
-    nextStep: 'Give a folder that is there and can be written, on a volume with 256 MiB.',
+    nextStep: 'Give an existing folder that can be written, on a volume with 256 MiB.',
     exitStatus: exitStatus.system,
     cause,
   });
@@ -162,7 +162,7 @@ export function ownFolder(program: string = process.execPath): string {
   if (isSelfContained(program)) return dirname(dirname(program));
   throw new SvcError('NOT_SELF_CONTAINED', `${program} is not the Node of a self-contained folder`, {
     nextStep:
-      'Run svc-wrapper of such a folder, as `npm run bundle:wrapper` makes it, or of the wrapper image.',
+      'Run svc-wrapper from such a folder (`npm run bundle:wrapper` makes it) or from the wrapper image.',
     exitStatus: exitStatus.config,
   });
 }

@@ -330,13 +330,13 @@ export class TokenKeeper {
     const left = this.secondsLeft();
     if (left === undefined) {
       return this.#refused
-        ? 'the token may be neither looked up nor renewed: when it ends is not known'
+        ? 'the token can be neither looked up nor renewed: its end is not known'
         : undefined;
     }
     if (this.#prolonged || left === Number.POSITIVE_INFINITY) return undefined;
     const late = left < this.#fullLease * lateFraction;
     if (!late && !this.#refused) return undefined;
-    const why = this.#refused ? 'its renewal is refused' : 'nothing prolongs or replaces it';
+    const why = this.#refused ? 'its renewal is refused' : 'nothing renews or replaces it';
     return `the token ends in ${Math.round(left)} s, and ${why}`;
   }
 

@@ -43,7 +43,7 @@ function missingIn({ path, fields }: Document, group: readonly EnvMapping[]): st
     .filter(({ field }) => !fields.some(({ name }) => name === field))
     .map(
       ({ field, variable }) =>
-        `${originOf({ path, field })}: is not there, but SVC_ENV_MAP maps it to ${variable}`,
+        `${originOf({ path, field })}: does not exist, but SVC_ENV_MAP maps it to ${variable}`,
     );
 }
 
@@ -53,7 +53,7 @@ function steering({ path, fields }: Document, group: readonly EnvMapping[], mapO
   return unmapped.flatMap(({ name: field }) => {
     const family = ownVariables.includes(field) ? undefined : steeringFamilyOf(field);
     if (family === undefined) return [];
-    const what = `would become a variable that steers ${family.readBy}, and SVC_ENV_MAP does not ask for it`;
+    const what = `would become a variable that steers ${family.readBy}, which SVC_ENV_MAP does not request`;
     return [`${originOf({ path, field })}: ${what}`];
   });
 }
@@ -61,7 +61,7 @@ function steering({ path, fields }: Document, group: readonly EnvMapping[], mapO
 function unusable(errors: readonly string[]): SvcError {
   return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${errorCount(errors)}`, {
     nextStep:
-      'Correct the fields in the secrets server, or SVC_ENV_MAP: it names the variable of a field (NAME=NAME where it is meant), and SVC_ENV_MAP_ONLY=true leaves the others out.',
+      'Fix the fields in the secrets server, or SVC_ENV_MAP: it names the variable of a field (NAME=NAME to request that name), and SVC_ENV_MAP_ONLY=true leaves out the others.',
     exitStatus: exitStatus.config,
     details: errors,
   });

@@ -64,7 +64,7 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
   const gauge = (name: string, help: string) => metrics.gauge(`svc_wrapper_${name}`, help);
   const tokenTime = gauge(
     'token_seconds_left',
-    'Until the token ends; absent where it has no end or none that is known',
+    'Seconds until the token ends; absent if its end is unknown or never',
   );
   tokenTime.remove({});
   let secondsLeft: (() => number | undefined) | undefined;
@@ -87,21 +87,21 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
     renewals: counter('token_renewals_total', 'Attempts to keep the token alive', 'result'),
     rotations: counter(
       'rotations_total',
-      'Changes of secrets that were passed on, or could not be',
+      'Changed secrets that were passed on, or could not be',
       'kind',
       'result',
     ),
-    looks: counter('secret_checks_total', 'Times that the secrets were compared with those in use', 'result'),
-    starts: counter('application_starts_total', 'Times that the application was started'),
+    looks: counter('secret_checks_total', 'Comparisons of the secrets with those in use', 'result'),
+    starts: counter('application_starts_total', 'Starts of the application'),
     workers: counter(
       'workers_total',
-      'Processes that came for a renewal and ended, where the wrapper does not stay',
+      'Renewal processes that ended, where the wrapper does not stay',
       'result',
     ),
     up: gauge('application_up', '1 while the application runs'),
     secrets: gauge('secrets', 'Secrets that the application has'),
     lastRenewal: gauge('last_renewal_timestamp_seconds', 'When the token was last renewed or replaced'),
-    degraded: gauge('degraded', '1 while token or secrets cannot be kept fresh, whoever refuses it'),
+    degraded: gauge('degraded', '1 while token or secrets cannot be renewed, whatever the cause'),
     lockedBytes: gauge('locked_bytes', 'Own writable memory that cannot be swapped'),
     unlockedBytes: gauge('unlocked_bytes', 'Own writable memory that can be swapped'),
     agentTier: gauge('agent_tier', 'Tier of the node agent; 0 without one'),

@@ -64,7 +64,7 @@ function tell(
   if (replaced.length > 0) log.warn('secrets.replace.inherited', { names: replaced });
   if (settings.delivery === 'both' && !shared) {
     log.warn('descriptor.unavailable', {
-      remark: 'the kernel or its limits admit no memfd_secret memory: the environment alone has the secrets',
+      remark: 'the kernel or its limits allow no memfd_secret memory: only the environment has the secrets',
     });
   }
 }

@@ -62,7 +62,7 @@ export function prepareApplication(
 function noDescriptor(): SvcError {
   return new SvcError('MEMFD_SECRET_UNAVAILABLE', 'There is no memfd_secret memory for SVC_DELIVERY=fd', {
     nextStep:
-      'Use a kernel with memfd_secret (Linux 5.14) and a memory-lock limit that admits it, or SVC_DELIVERY=env.',
+      'Use a kernel with memfd_secret (Linux 5.14) and a memory-lock limit that allows it, or SVC_DELIVERY=env.',
     exitStatus: exitStatus.system,
   });
 }
@@ -82,10 +82,12 @@ export function checkRoom(
   const errors = delivered.flatMap((secret) => tooLong(secret, room.string));
   const total = strings.reduce((sum, string) => sum + Buffer.byteLength(string) + 1 + pointerBytes, 0);
   if (total > room.total)
-    errors.push(`arguments and environment together have ${total} bytes, the system takes ${room.total}`);
+    errors.push(
+      `arguments and environment together have ${total} bytes, but the system allows ${room.total}`,
+    );
   if (errors.length === 0) return;
   throw new SvcError('SECRETS_TOO_LARGE', 'The secrets are too large for an environment', {
-    nextStep: 'Deliver them by the descriptor alone (SVC_DELIVERY=fd), or fewer of them (SVC_ENV_MAP_ONLY).',
+    nextStep: 'Deliver them by the descriptor only (SVC_DELIVERY=fd), or deliver fewer (SVC_ENV_MAP_ONLY).',
     exitStatus: exitStatus.config,
     details: errors,
   });

@@ -42,7 +42,7 @@ export function prepare(argv: readonly string[], env: Env): PreparedConfig {
 function preloads(env: Env): string[] {
   if (!env[nodeOptions] || isSelfContained()) return [];
   return [
-    `${nodeOptions}: was in force in the wrapper's own Node as well, so that what it loads could read the token; start svc-wrapper by its name and not by node`,
+    `${nodeOptions}: also applied to the wrapper's own Node, so what it loads could read the token; start svc-wrapper by its name, not with node`,
   ];
 }
 
@@ -74,15 +74,15 @@ Fetches secrets from the secrets server into protected memory, starts the comman
 variables and through an inherited descriptor (SVC_SECRET_FD), and stays as its init: signals, exit codes,
 renewal, rotation, health.
 
-What stands after -- is taken literally and goes before SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. A flag goes
-before its variable. The application does not inherit the variables that are listed here.
+What follows -- is taken literally and overrides SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. A flag overrides
+its variable. The application does not inherit the variables that are listed here.
 
-With --copy-to, which stands alone, the self-contained folder is copied into another and nothing is started.
-With --install-to it is kept below another, each version in a folder of its own, and the link 'current' leads to
-the newest at one go.
+--copy-to must be given alone: it copies the self-contained folder into another and starts nothing.
+--install-to keeps each version of the folder below another one, and switches the link 'current' to the newest
+atomically.
 
 Exit status: that of the application, 128 + n for a signal n that ended it, 126 or 127 where it cannot be run.
-Of the wrapper's own: 64 usage, 69 secrets server or agent unavailable, 71 memory protection refused,
+The wrapper's own: 64 usage, 69 secrets server or agent unavailable, 71 memory protection refused,
 77 permission denied, 78 configuration.`;
 
 /** What `svc-wrapper --help` prints. */
@@ -175,7 +175,7 @@ function readFlags(own: readonly string[]) {
 }
 
 function errorIn(name: string, at: number, repeated: boolean, bare: boolean): string | undefined {
-  if (name === '') return `argument ${at + 1}: is no flag; the command comes after --`;
+  if (name === '') return `argument ${at + 1}: is not a flag; the command follows --`;
   const setting = settingOf.get(name);
   if (isFolderFlag(`--${name}`)) return `--${name}: should be given alone, with a folder`;
   if (setting === undefined) return `--${name}: unknown flag${hint(`--${name}`, known)}`;

@@ -81,12 +81,12 @@ function ignoredUnderExec(config: Config, isGiven: (setting: keyof Config) => bo
   );
   if (ignored.length === 0) return undefined;
   const names = ignored.map((name) => wrapperSettings[name].variable).join(', ');
-  return `SVC_EXEC: no wrapper stays, so that these are ignored: ${names}`;
+  return `SVC_EXEC: no wrapper stays, so these are ignored: ${names}`;
 }
 
 function commandKnown({ originalCmd }: Config): string | undefined {
   return originalCmd === undefined
-    ? 'SVC_ORIGINAL_CMD: required, should be a command, unless one stands after --'
+    ? 'SVC_ORIGINAL_CMD: required, should be a command, unless one follows --'
     : undefined;
 }
 

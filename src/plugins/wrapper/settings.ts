@@ -51,12 +51,12 @@ export const wrapperSettings = {
   },
   originalCmd: {
     variable: 'SVC_ORIGINAL_CMD',
-    summary: 'Command to start where none stands after --',
+    summary: 'Command to start if none follows --',
     ...path('a command'),
   },
   originalArgs: {
     variable: 'SVC_ORIGINAL_ARGS',
-    summary: 'Its arguments, separated by commas; \\, is a comma and \\\\ a backslash in one',
+    summary: 'Its arguments, separated by commas; \\, is a comma and \\\\ a backslash inside one',
     expects: 'arguments separated by commas',
     admitsEmpty: true,
     parse: decodeOriginalArgs,
@@ -107,7 +107,7 @@ export const wrapperSettings = {
   exec: {
     variable: 'SVC_EXEC',
     flag: 'exec',
-    summary: 'Become the application, so that nothing stays behind; without rotation only',
+    summary: 'Become the application, so that no wrapper stays; only without rotation',
     switch: true,
     fallback: 'false',
     ...boolean(),

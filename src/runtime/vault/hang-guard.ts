@@ -139,8 +139,7 @@ type Call<T> = (ended: AbortSignal) => Promise<T>;
 export class KeyServerHangs extends VaultError {
   constructor(cause?: unknown) {
     super('unavailable', 'The key server hangs: a call had no answer in time, and none has had one since', {
-      nextStep:
-        'Find out what the key server waits for, such as its storage; svc keeps retrying.',
+      nextStep: 'Find out what the key server waits for, such as its storage; svc keeps retrying.',
       cause,
     });
   }

@@ -102,7 +102,10 @@ class ByteTransport {
 }
 
 const notJson = (origin: URL, status: number, cause: JsonError): VaultError =>
-  new VaultError('unavailable', `${origin.host} answered ${status} with a body that is not JSON`, { status, cause });
+  new VaultError('unavailable', `${origin.host} answered ${status} with a body that is not JSON`, {
+    status,
+    cause,
+  });
 
 type SendRequest = Parameters<VaultTransport['send']>[0];
 

@@ -102,9 +102,13 @@ async function unwrap(
 
 function refuseMalformed({ ciphertext }: TransitItem, index: number): void {
   if (parseWrappedKey(ciphertext) !== undefined) return;
-  throw new VaultError('rejected', `Item ${index} is not a wrapped key of the form vault:v<version>:<base64>`, {
-    index,
-  });
+  throw new VaultError(
+    'rejected',
+    `Item ${index} is not a wrapped key of the form vault:v<version>:<base64>`,
+    {
+      index,
+    },
+  );
 }
 
 /** Names the requested version if that is the problem; the policy does not permit reading the key's minimum version. */

@@ -61,7 +61,7 @@ test('without a cluster take names as DNS has them, and say what may change or i
   );
   assert.equal(warnings, [
     'API server k8s.example.eu is allowed by its current addresses, which can change',
-    'DNS did not answer all that it was asked of vault.example.eu; addresses may be missing',
+    'DNS did not answer every query for vault.example.eu; addresses may be missing',
     'Secrets server vault.example.eu is allowed by its current addresses, which can change',
     'The DNS of the cluster is not known; the usual pods of kube-system are allowed',
   ]);

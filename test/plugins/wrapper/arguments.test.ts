@@ -41,7 +41,7 @@ test('a switch takes a value behind = only', () => {
     exec: true,
     'signal-group': 'false',
   });
-  assert.equal(errors('--exec', 'true'), ['argument 2: is no flag; the command comes after --']);
+  assert.equal(errors('--exec', 'true'), ['argument 2: is not a flag; the command follows --']);
 });
 
 test('help and version are asked for before -- only', () => {
@@ -56,15 +56,15 @@ test('every error at once, with what was perhaps meant', () => {
     '--secret: unknown flag (did you mean --secrets?)',
     '--rotation: needs a value, one of restart, sighup, none',
     '--delivery: should be given once',
-    'argument 5: is no flag; the command comes after --',
+    'argument 5: is not a flag; the command follows --',
     '--: should be followed by a command',
   ]);
 });
 
 test('a short flag and a lone dash are no flags', () => {
   assert.equal(errors('-h', '-'), [
-    'argument 1: is no flag; the command comes after --',
-    'argument 2: is no flag; the command comes after --',
+    'argument 1: is not a flag; the command follows --',
+    'argument 2: is not a flag; the command follows --',
   ]);
 });
 

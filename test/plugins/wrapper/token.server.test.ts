@@ -88,7 +88,7 @@ test('that cannot be renewed: its end comes nearer, and is told before it is the
   assert.equal([first.degraded, first.left > 4 && first.left <= 15], [undefined, true]);
   await waitFor('the warning', async () => (await seen(run)).degraded?.token);
   const last = await seen(run);
-  assert.match(last.degraded.token, /ends in \d s, and nothing prolongs or replaces it/);
+  assert.match(last.degraded.token, /ends in \d s, and nothing renews or replaces it/);
   assert.equal([Object.keys(last.events), last.left < 6, last.degradedMetric], [['kept'], true, '1']);
 });
 

@@ -118,9 +118,7 @@ export function callerWarnings(
     const { name, env = [], envFrom = [] } = container;
     const say = (text: string) => [`container ${name}: ${text}`];
     if (namesCredentials(container, keys))
-      return say(
-        'has its own AWS credentials, which the proxy does not accept (svc/proxy-caller-keys).',
-      );
+      return say('has its own AWS credentials, which the proxy does not accept (svc/proxy-caller-keys).');
     if (envFrom.length > 0 || env.some((one) => one.name === 'AWS_ROLE_ARN'))
       return say(
         'now signs with the keys of its proxy; AWS credentials from envFrom or a role are not used.',

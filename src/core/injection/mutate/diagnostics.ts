@@ -114,10 +114,10 @@ export function warningsFor(
     ...(plan.vault.skipVerify
       ? ['The certificate of the secrets server is not verified, for development only.']
       : []),
-    ...(pod.spec.hostPID
-      ? ['hostPID: processes of the node and of this pod see each other.']
+    ...(pod.spec.hostPID ? ['hostPID: processes of the node and of this pod see each other.'] : []),
+    ...(idleCommand(plan, chosen)
+      ? ['svc/command is ignored: the pod sets the commands of its containers.']
       : []),
-    ...(idleCommand(plan, chosen) ? ['svc/command is ignored: the pod sets the commands of its containers.'] : []),
     ...proxyWarnings(plan, chosen),
     ...(endlessProxy(pod, plan, surroundings)
       ? ['The pod will not complete while the proxy runs: sidecars that end with it need Kubernetes 1.29.']

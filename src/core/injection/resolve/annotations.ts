@@ -51,7 +51,7 @@ export const annotations = {
   tokenAudience: {
     name: 'svc/token-audience',
     description:
-      "Audience of the token for the secrets server; the API server then rejects the token, and the role must name the same audience",
+      'Audience of the token for the secrets server; the API server then rejects the token, and the role must name the same audience',
     ...audience(),
   },
   secretPaths: {
@@ -108,8 +108,7 @@ export const annotations = {
   },
   proxyRole: {
     name: 'svc/proxy-role',
-    description:
-      'Role of the proxy at the secrets server; default: that of the pod',
+    description: 'Role of the proxy at the secrets server; default: that of the pod',
     ...roleName(),
   },
   proxyUpstream: {
@@ -135,7 +134,7 @@ export const annotations = {
   proxyStoreCA: {
     name: 'svc/proxy-store-ca',
     description:
-      "CA certificates of the object store, for the proxy; the key is ca.crt if left out; empty: the public CAs, even if the operator has others",
+      'CA certificates of the object store, for the proxy; the key is ca.crt if left out; empty: the public CAs, even if the operator has others',
     ...configMapKey(),
   },
   proxyCallerKeys: {

@@ -205,7 +205,7 @@ function read(path: string): StoredMounts {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw new SvcError('DEV_KEYS', `The development keys in ${path} cannot be read`, {
-      nextStep: 'Fix or move the file away; without its keys the objects beside it cannot be read.',
+      nextStep: 'Fix the file or move it away; without its keys the objects beside it cannot be read.',
       exitStatus: exitStatus.config,
       cause,
     });

@@ -112,7 +112,7 @@ function follower({ say, log, pen, signal }: ShowOptions): Follower {
 }
 
 const endedFields = (how: string) => ({
-  error: `The wrapper ended ${how}, and the demo with it; the key server, the store and the proxy go on`,
+  error: `The wrapper ended ${how}, and the demo with it; the key server, the store and the proxy keep running`,
   nextStep: 'Start `svc dev` again to have them back.',
 });
 
@@ -165,7 +165,7 @@ export function wrapperFailureText(reason: string, { paint, width }: Pen): strin
   return [
     paint('bold', '4  A program under the wrapper'),
     '',
-    ...wrapped(paint, `${reason}. The key server, the store and the proxy go on.`, width),
+    ...wrapped(paint, `${reason}. The key server, the store and the proxy keep running.`, width),
     '',
   ].join('\n');
 }

@@ -332,10 +332,7 @@ function severalParts(entries: readonly PartEntry[], range: ByteRange): boolean 
 /** @throws EnvelopeError `wrong-size` if the store claims another length than the verified one */
 function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted): void {
   if (size === body.size) return;
-  throw new EnvelopeError(
-    'wrong-size',
-    'the store reports another body length than the one verified before',
-  );
+  throw new EnvelopeError('wrong-size', 'the store reports another body length than the one verified before');
 }
 
 /** Includes the wrapped DEK, so that a slice is never decrypted under another key than the body was verified with. */

@@ -134,12 +134,8 @@ async function tryOut(transit: Transit, signal: AbortSignal): Promise<number> {
   again?.fill(0);
   key.fill(0);
   if (same) return keyVersion;
-  throw new SvcError(
-    'REWRAP_TARGET',
-    `Transit key ${transit.keyName} does not unwrap what it has wrapped`,
-    {
-      nextStep: 'Name a key of type aes256-gcm96 that is neither derived nor convergent.',
-      exitStatus: exitStatus.config,
-    },
-  );
+  throw new SvcError('REWRAP_TARGET', `Transit key ${transit.keyName} does not unwrap what it has wrapped`, {
+    nextStep: 'Name a key of type aes256-gcm96 that is neither derived nor convergent.',
+    exitStatus: exitStatus.config,
+  });
 }

@@ -150,15 +150,11 @@ export function notEnforcing({ tier, reason }: Acknowledgement): SvcError {
 
 /** For a pod without the agent's socket that has waited in vain. */
 export function notCovered(seconds: number): SvcError {
-  return new SvcError(
-    'AGENT_NOT_ENFORCING',
-    `No node agent keeps others out of this process, which has waited ${seconds} s for it`,
-    {
-      nextStep:
-        'See that the pod has the label svc/protected=true and its node an agent on tier 1 or 2, or set SVC_REQUIRE_ENFORCEMENT=false.',
-      exitStatus: exitStatus.system,
-    },
-  );
+  return new SvcError('AGENT_NOT_ENFORCING', `No node agent has protected this process within ${seconds} s`, {
+    nextStep:
+      'Check that the pod has the label svc/protected=true and its node an agent on tier 1 or 2, or set SVC_REQUIRE_ENFORCEMENT=false.',
+    exitStatus: exitStatus.system,
+  });
 }
 
 /** The messages of proto/svc/agent/v1/node_agent.proto that a wrapper writes and reads. */

@@ -54,7 +54,7 @@ export async function register(
     if (needed || !(error instanceof SvcError && unreachable.has(error.code))) throw error;
     log.warn('agent.missing', {
       ...describeError(error),
-      remark: 'going on, because SVC_REQUIRE_AGENT is false',
+      remark: 'continuing, because SVC_REQUIRE_AGENT is false',
     });
     observation.health.degraded('agent', error.message);
     return false;

@@ -122,11 +122,15 @@ export class SecretsServer {
 
   #notJson(status: number, { path }: SecretRequest, cause: JsonError): VaultError {
     const { host } = this.#connection.address;
-    return new VaultError('unavailable', `${host} answered ${status} to ${path} with a body that is not JSON`, {
-      status,
-      path,
-      cause,
-    });
+    return new VaultError(
+      'unavailable',
+      `${host} answered ${status} to ${path} with a body that is not JSON`,
+      {
+        status,
+        path,
+        cause,
+      },
+    );
   }
 }
 

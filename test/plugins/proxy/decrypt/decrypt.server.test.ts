@@ -110,7 +110,7 @@ test('every form of object comes out byte for byte, and the second run reads no 
   assert.is(second.status, 0, second.stderr);
   assert.match(
     second.stdout,
-    new RegExp(`^Decrypted: 0 objects, 0\\.0 KiB; ${written.size + 1} complete before$`, 'm'),
+    new RegExp(`^Decrypted: 0 objects, 0\\.0 KiB; ${written.size + 1} already complete$`, 'm'),
   );
   assert.is(bed.log.matching('GET', /^\/box\/all/).length, 0);
   assert.equal(own(to), ['journal-2.jsonl']);
@@ -161,7 +161,7 @@ test('one that was changed in the store does not come out, the others do, and th
   const text = await decrypt(setting, `s3://${BUCKET}/bad/`, to);
   assert.is(text.status, 1);
   assert.match(text.stdout, /^"bad\/3" {2}authentication-failed: /m);
-  assert.match(text.stdout, /5 complete before; 2 did not come out \(2 authentication-failed\)$/m);
+  assert.match(text.stdout, /5 already complete; 2 not decrypted \(2 authentication-failed\)$/m);
   flip('bad/3');
   flip('bad/parts');
   const again = await decrypt(setting, `s3://${BUCKET}/bad/`, to, '--json');

@@ -45,7 +45,7 @@ function versionsAt(kind: ObjectStore['kind']): void {
 
     const result = await migrate(setting, `s3://${Bucket}`);
     assert.is(result.status, 1, result.stdout + result.stderr);
-    assert.match(result.stdout, /^Migrated: 1; 1 from plaintext; 200 bytes; 1 were before$/m);
+    assert.match(result.stdout, /^Migrated: 1; 1 from plaintext; 200 bytes; 1 already done$/m);
     assert.match(result.stdout, /^Older versions that stay as they are: 2, of which 2 are plaintext;/m);
     const latest = await bed.client.send(new GetObjectCommand({ Bucket, Key: 'a' }));
     assert.equal(Buffer.from((await latest.Body?.transformToByteArray()) ?? []), second);

@@ -70,8 +70,8 @@ test('names every error at once, with path and field', () => {
     nul: 'a\0b',
   });
   assert.equal(errors([app, documentAt('kv/db', { user: 'swordfish' }), odd], 'nix=A,pass=B;none=C'), [
-    'secret/app, field "nix": is not there, but SVC_ENV_MAP maps it to A',
-    'kv/db, field "none": is not there, but SVC_ENV_MAP maps it to C',
+    'secret/app, field "nix": does not exist, but SVC_ENV_MAP maps it to A',
+    'kv/db, field "none": does not exist, but SVC_ENV_MAP maps it to C',
     'kv/odd, field "": has an empty name',
     'kv/odd, field "a=b": has a name with "=" or NUL, which no variable can have',
     'kv/odd, field "n\\u0000": has a name with "=" or NUL, which no variable can have',

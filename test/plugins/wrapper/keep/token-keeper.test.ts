@@ -105,7 +105,7 @@ keeper('a renewal that gains little tells the end, also where a lookup is refuse
   await tokens.tend(signal);
   assert.is(await tokens.tend(signal), 'renewed');
   assert.is(tokens.secondsLeft(), 9);
-  assert.match(tokens.fading ?? '', 'the token ends in 9 s, and nothing prolongs or replaces it');
+  assert.match(tokens.fading ?? '', 'the token ends in 9 s, and nothing renews or replaces it');
 });
 
 keeper('counts a lookup of the same token as nothing but that', async () => {

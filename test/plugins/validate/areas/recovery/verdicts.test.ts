@@ -44,7 +44,9 @@ test('what could not be looked at is unknown, beside what was found', async () =
   const [, sealed, opens] = await resultsOf(afterRehearsal({ faults, denied: 1 })());
   assert.equal(sealed, {
     state: 'failed',
-    failures: [{ subject: 'photos/c', message: 'not-recoverable: the object is not sealed to any recovery key.' }],
+    failures: [
+      { subject: 'photos/c', message: 'not-recoverable: the object is not sealed to any recovery key.' },
+    ],
     unknown: {
       reason: 'The credentials may not read 1 object of the sample',
       permission: 's3:GetObject',
