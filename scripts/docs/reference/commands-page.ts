@@ -11,11 +11,11 @@ export async function commandsPage(): Promise<string[]> {
   return [
     '# Commands and flags',
     '',
-    'Every command has `--help`, and `svc --version` says the version. Flags with a variable are settings: what they take',
-    'is in [Variables](variables.md).',
+    'Every command has `--help`; `svc --version` shows the version. Flags with a variable are settings: their values are in',
+    '[Variables](variables.md).',
     ...commands().flatMap((command) => sectionOf(command, sets)),
     ...['', '## svc-wrapper', ''],
-    ...['The flags of `svc run wrapper` without `--config`, and those that stand alone:', ''],
+    ...['The flags of `svc run wrapper` except `--config`, and these, which must be given alone:', ''],
     ...markdownTable(
       ['flag', 'meaning'],
       folderFlags().map(({ flag, meaning }) => [code(`${flag} <folder>`), cell(meaning)]),

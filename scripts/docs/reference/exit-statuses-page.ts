@@ -10,13 +10,13 @@ import { documentationOf, membersOf } from './source-tree.ts';
 export function exitStatusesPage(): string[] {
   return [
     ...['# Exit statuses', '', '## Components and commands', ''],
-    ...['0 is done; 2 is a command line that oclif refuses. After sysexits(3):', ''],
+    ...['0: done; 2: oclif refused the command line. The others follow sysexits(3):', ''],
     ...statusTable('src/core/errors.ts', 'exitStatus', exitStatus),
     ...['', '## The wrapper', ''],
     ...[
-      'It ends with the status of its application, and with 128 + n where signal n ended that, or ended the wrapper',
+      'It ends with the status of its application, or with 128 + n if signal n ended the application, or the wrapper before',
     ],
-    ...['before there was an application. The statuses above are its own, and, as shells have them:', ''],
+    ...['the application started. It adds the statuses above and, like a shell:', ''],
     ...statusTable('src/runtime/native/spawn.ts', 'programStatus', programStatus),
     ...['', '## Commands that check', ''],
     ...[`The same in every format: ${codes(checkingCommands())}.`, ''],

@@ -7,12 +7,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   listening: ['The component has started. The line has its addresses, and the tier of the agent'],
   'run.failed': ['The component ended by itself', 'Do what `nextStep` says'],
-  'shutdown.begin': [
-    'The component received SIGTERM or SIGINT and finishes what is under way, for `grace` at most',
-  ],
+  'shutdown.begin': ['The component received SIGTERM or SIGINT and finishes its work within `grace`'],
   'shutdown.forced': ['A second signal arrived: the component ends at once', 'Nothing, if this was intended'],
   'shutdown.overdue': [
-    'Work under way did not end within `grace`; the component exits with 1',
+    'The work did not end within `grace`; the component exits with 1',
     'Set a longer `SVC_SHUTDOWN_GRACE` if transfers take longer',
   ],
   'start.failed': [
@@ -23,23 +21,23 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
 
   // proxy
   'proxy.access': [
-    'A request is over (`--access-log`): who asked for what, how it was answered, bytes of both bodies, the version of the transit ' +
+    'A request has ended (`--access-log`): caller, operation, result, bytes of both bodies, version of the transit ' +
       'key. `keyHash` is an HMAC of bucket and key',
   ],
   'proxy.answer.late-error': [
-    'A request failed after the headers of its response were sent; the end of the response tells the caller',
-    'The line before gives the reason. Callers repeat the request by themselves',
+    'A request failed after its response headers were sent; the broken-off response tells the caller',
+    'The previous line gives the reason. Callers retry by themselves',
   ],
   'proxy.inline.failed': [
-    'The part list of an object of few parts could not be moved into the object and stays beside it. The object is complete',
-    'Nothing. If it occurs often, check that the proxy may copy objects at the store',
+    'The part list of a small multipart object could not be moved into the object and stays beside it. The object is complete',
+    'Nothing. If it recurs, check that the proxy may copy objects in the store',
   ],
   'proxy.bucket.not-cleared': [
     'A bucket seems to hold only helper objects. It was left unchanged, because not all of them could be read',
     'Fix what `error` says, run `svc proxy gc`, and complete or abort open uploads',
   ],
   'proxy.bucket.not-restored': [
-    'A helper object was removed in order to delete a bucket. The store then refused to delete the bucket, and the object could not be written back',
+    'A helper object was removed to delete a bucket. The store then refused to delete the bucket, and the object could not be restored',
     'If `key` is a manifest, check that the object written meanwhile can be read; otherwise check that open uploads can be completed',
   ],
   'proxy.manifest.left': [
@@ -67,10 +65,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Run `svc proxy gc`, which removes them, and check that the proxy may delete below `.svc/`',
   ],
   'proxy.tls.refused': [
-    'The files of the certificate for callers have changed and cannot be used, for `reason`. The one before is still shown',
-    'Write a certificate and its key that belong together. It is tried again when the files change',
+    'The certificate files for callers have changed and cannot be used (`reason`). The previous certificate stays in use',
+    'Write a certificate with its matching key. The proxy reloads the files when they change',
   ],
-  'proxy.tls.renewed': ['New connections of callers are shown the certificate that the files hold now'],
+  'proxy.tls.renewed': ['New connections get the new certificate'],
   'proxy.vault.denied': [
     'The key server refuses to wrap or unwrap',
     'Grant `update` on the `path` that the line names',
@@ -84,16 +82,16 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Check `--transit-key` and `--transit-mount`',
   ],
   'proxy.vault.rejected': [
-    'The key server does not unwrap the data key of an object: the key or what it is bound to has changed',
+    'The key server refuses to unwrap the data key of an object: the wrapped key or its binding was changed',
     'Find out who moved, renamed or edited the object behind the proxy, and restore it',
   ],
   'proxy.vault.unavailable': [
-    'The key server cannot be reached or is sealed. Callers get 503 and repeat their requests',
+    'The key server cannot be reached or is sealed. Callers get 503 and retry',
     'Check the server, and the path to it: egress policy, port, certificate',
   ],
   'proxy.worker.died': [
     'A process of `--workers` ended; another one replaces it',
-    'Read its last line. If there is none, look for a lack of memory in the log of the kernel',
+    'Read its last log line. If there is none, look for an out-of-memory kill in the kernel log',
   ],
   'proxy.write.unverified': ['An object was replaced or deleted before it could be verified'],
   'upstream.credentials.missing': [
@@ -105,23 +103,23 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Check the role or keys of the proxy (not those of its callers) and the policy of the bucket',
   ],
   'upstream.failed': [
-    'The store cannot be reached, or it ended an exchange early',
+    'The store cannot be reached, or it ended a request early',
     'Check `--upstream`, `AWS_CA_BUNDLE` and the egress policy `svc-egress-<namespace>-store`',
   ],
   'vault.answers': ['The key server answers again, after `seconds`'],
   'vault.hangs': [
-    'The key server gave no answer within `timeout_ms`. Callers get 503 after half a second until it answers; each such request is not logged by itself',
-    'Find out what the key server waits for (its storage, a lock, a network that drops packets). The proxy goes on asking',
+    'The key server did not answer within `timeout_ms`. Until it answers, callers get 503 after half a second, and these requests are not logged one by one',
+    'Find out what the key server waits for (its storage, a lock, a network that drops packets). The proxy keeps retrying',
   ],
-  'vault.login': ['The client has a token of the key server'],
+  'vault.login': ['The client has a token for the key server'],
   'vault.login.failed': [
-    'The login at the key server failed. It is repeated after `retry_ms`',
+    'The login at the key server failed. It is retried after `retry_ms`',
     'Depending on `code`, check role, namespace and service account, or the path to the key server',
   ],
   'vault.renewal': ['The token was renewed'],
   'vault.tls.unverified': [
     '`VAULT_SKIP_VERIFY` is on: anyone on the path to the server can intercept keys',
-    'Unset it, and name the authority by `VAULT_CACERT`',
+    'Unset it, and set the CA in `VAULT_CACERT`',
   ],
 
   // wrapper
@@ -129,26 +127,24 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'No node agent responds. The application starts without one, because `SVC_REQUIRE_AGENT` is `false`',
     'Check that the agent of this node is ready, and that its socket is mounted',
   ],
-  'agent.covered': [
-    'Programs of a node agent keep others out of the process, which has no address of an agent',
-  ],
+  'agent.covered': ['A node agent protects the process through its pod; the process has no agent address'],
   'agent.registered': ['The node agent protects the process, as `tier` and `enforcing` say'],
   'agent.report.failed': [
-    'The node agent does not accept what the wrapper has measured. The report is repeated in five minutes',
+    'The node agent rejected the measurements of the wrapper. The wrapper reports again in five minutes',
     'If it continues, check that the agent of this node is ready',
   ],
   'agent.waiting': [
-    'The node agent does not respond, or cover the process, yet. The wrapper retries for `SVC_STARTUP_TIMEOUT`',
+    'The node agent does not respond yet, or does not cover the process yet. The wrapper retries for `SVC_STARTUP_TIMEOUT`',
     'Check that the agent of this node is ready, and that its socket is mounted, where the pod has it',
   ],
   'application.continued': ['The application runs again after a stop'],
-  'application.ended': ['The application has ended, by itself or for a restart'],
+  'application.ended': ['The application has ended, by itself or to be restarted'],
   'application.killed': [
     'The application did not end within `SVC_STOP_GRACE` and was killed',
     'Set a longer grace, or make the application end at SIGTERM',
   ],
   'application.started': [
-    'The application runs. `descriptor` says whether it has its secrets in a descriptor too',
+    'The application runs. `descriptor` says whether it also has its secrets in a descriptor',
   ],
   'application.stopped': ['The application was stopped, for example by a terminal, and has not ended'],
   'config.remark': [
@@ -156,12 +152,12 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Nothing, if it is intended',
   ],
   'descriptor.unavailable': [
-    'The kernel has no `memfd_secret` memory: secrets are in the environment alone',
+    'No `memfd_secret` memory: only the environment has the secrets',
     'Use a node with Linux 6.5, or 5.14 with `secretmem.enable=1`. With `SVC_DELIVERY=fd` the wrapper refuses other nodes',
   ],
-  'folder.copied': ['`--copy-to` has copied the folder of the wrapper'],
+  'folder.copied': ['`--copy-to` has copied the wrapper folder'],
   'folder.installed': [
-    '`--install-to` has installed the folder of the wrapper and removed as many earlier versions as `removed` says',
+    '`--install-to` has installed the wrapper folder and removed `removed` earlier versions',
   ],
   'health.listening': ['The address of `/healthz`, `/readyz` and `/metrics`'],
   'memory.lock': [
@@ -169,31 +165,27 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Grant `CAP_IPC_LOCK`, or set `LimitMEMLOCK=infinity`',
   ],
   'health.failed': [
-    'The process that serves the health endpoints of a wrapper that does not stay has ended. Another one is started',
-    'If it comes again, report it with `exit_code`',
+    'The process that serves the health endpoints for a wrapper that does not stay has ended. A new one is started',
+    'If it recurs, report it with `exit_code`',
   ],
   'node.warning': [
-    'A warning of Node itself',
+    'Node issued a warning',
     'If it concerns a setting of Node, change that; otherwise report it',
   ],
-  'orphan.reaped': ['A process that the application had left behind has ended'],
+  'orphan.reaped': ['A process left behind by the application has ended'],
   'orphans.left': [
-    'Processes cannot be killed, not even by SIGKILL; the wrapper ends without them',
+    'Processes survive SIGKILL; the wrapper ends without waiting for them',
     'Find out what blocks them, for example a file system',
   ],
-  protection: [
-    'What protects the secrets of this process, as measured: memory lock, core dumps, kind of memory',
-  ],
+  protection: ['The measured protection of the secrets: memory lock, core dumps, kind of memory'],
   'protection.unknown': [
     'The protection of the application could not be measured. The application runs',
     'Check that `/proc` can be read in the container',
   ],
-  'secrets.fetched': [
-    'All secrets have been read. The line says how many, from which paths and into which memory',
-  ],
+  'secrets.fetched': ['All secrets have been read; the line has their number, paths and kind of memory'],
   'secrets.keep.failed': [
-    'Token or secrets could not be renewed. The application keeps what it has',
-    'Do what `error` says: the secrets server cannot be reached, or refuses',
+    'The token or the secrets could not be renewed. The application keeps its secrets',
+    'Fix what `error` says: the secrets server cannot be reached, or refuses',
   ],
   'secrets.replace.inherited': [
     'Secrets replace variables of the container that have the same names',
@@ -201,7 +193,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   'secrets.rotated': ['Changed secrets were passed on; `kind` says how'],
   'secrets.rotation.refused': [
-    'Changed secrets do not fit into the descriptor. The application has the earlier ones',
+    'Changed secrets do not fit into the descriptor. The application keeps the old ones',
     'Restart the application, or set `SVC_ROTATION=restart`',
   ],
   'secrets.waiting': [
@@ -213,7 +205,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Check whether something forbids `process_vm_readv`, such as a seccomp profile',
   ],
   'signal.undeliverable': [
-    'A signal could not be passed on to the application',
+    'A signal could not be forwarded to the application',
     'Check whether the application runs as a user whom the wrapper may not signal',
   ],
   starting: ['The configuration has been read, and the process is protected as `lock` says'],
@@ -222,14 +214,14 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   // node agent
   'guard.beat.failed': [
     'A periodic check of the protection could not be completed. The next one follows',
-    'Report it, if it continues',
+    'Report it if it recurs',
   ],
   'guard.canary.failed': [
-    'A read of the decoy succeeded, or somebody changed the programs. They are loaded again, or those of the next tier',
-    'Find out who changed them. `svc_agent_tier` shows the tier in force since then',
+    'A read of the decoy succeeded, or the programs were changed. The agent loads them again, or those of the next tier',
+    'Find out who changed them. `svc_agent_tier` shows the tier now in force',
   ],
   'guard.attached': [
-    'The attached programs, and why one does or does not run at every system call',
+    'The attached programs, and why each does or does not run at every system call',
     'Nothing. With `passable`, calls can bypass the hooks on this kernel: boot with `preempt=voluntary`',
   ],
   'guard.tier': [
@@ -246,11 +238,11 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   'hit.seen': [
     'A process read a protected process, or could have: this tier, or `--enforce false`, only reports',
-    'The `source_…` fields name it. Change the secrets if it was not a tool of yours',
+    'The `source_…` fields name it. Change the secrets unless it was a tool of yours',
   ],
   'hits.more': [
-    'Some attempts of the last second are not in the log; the line has their number',
-    'See `svc_agent_hits_total`, which counts all of them',
+    'Some attempts of the last second are not logged; the line has their number',
+    'See `svc_agent_hits_total`, which counts all attempts',
   ],
   'hits.unknown': [
     'Programs of another version still write to the ring buffer, in a format that this agent does not read',
@@ -258,22 +250,22 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   'kube.handler.failed': ['svc has a defect: a change in the cluster was not handled', 'Report it'],
   'kube.watch.failed': [
-    'The connection to the API server was lost, or the server refuses. The agent keeps what it knows of the cluster and retries',
+    'The connection to the API server was lost, or the server refuses. The agent keeps its last state of the cluster and retries',
     'Depending on `code`, check the path to the API server, or the permissions that the chart grants',
   ],
-  'operator.connected': ['The operator accepts reports. `queued` attempts are reported now'],
+  'operator.connected': ['The operator accepts reports. The agent now reports `queued` attempts'],
   'operator.unreachable': [
     'The operator does not accept reports. Protection continues, and the newest attempts are kept',
     'Check that an operator is ready, that port 8199 is open, and the files of `SVC_BROKER_TLS_…`',
   ],
   'pod.covered': ['The processes of a labelled pod are protected'],
   'pod.crowded': [
-    'A cgroup has more processes than the table holds for one cgroup. The others are covered only while they stay in it',
-    'Check whether so many processes are intended, and run fewer at a time in this container',
+    'A cgroup has more processes than its share of the table. The others are covered only while they stay in the cgroup',
+    'Run fewer processes at a time in this container',
   ],
   'pod.released': ['A pod has lost its label, or has ended'],
   'pod.uncovered': [
-    'A labelled pod is not in the table in the kernel',
+    'A labelled pod is missing from the table in the kernel',
     'Do what `reason` says: mount the cgroups of the host, or run fewer protected pods on the node',
   ],
   'pods.node.unchecked': [
@@ -281,7 +273,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Grant `get` on `nodes`, and check the path to the API server',
   ],
   'pods.node.unknown': [
-    'There is no node of that name, so no pod is found',
+    'No node has the given name, so no pod is found',
     'Set `NODE_NAME` from `spec.nodeName`',
   ],
   'pods.off': [
@@ -291,49 +283,49 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   'pods.watch': ['The agent watches the pods of this node'],
   registered: ['A wrapper has registered. Its process and its descendants are protected'],
   'token.guarded': [
-    'The volume at `path`, with the token of wrappers and proxy of `pod`, opens for the process `pid`, others that are named so, and the kubelet only',
+    'The token volume `path` of wrappers and proxy of `pod` opens only for process `pid`, processes of the same name, and the kubelet',
   ],
-  'token.kubelet': ['The process that renews the tokens of this node, and may open them'],
+  'token.kubelet': ['The process of the kubelet, which renews the tokens of this node and may open them'],
   'token.kubelet_failed': [
-    'The kubelet could not be looked for; it is looked for again in two seconds',
+    'The search for the kubelet failed; it is repeated in two seconds',
     'If it recurs, report it with `error`',
   ],
   'token.unguarded': [
-    'The volume with the token of the wrappers of `pod` is not guarded, for `reason`: whoever has its file permissions opens it',
-    'Where the kubelet is not found, have it listen on port 10250, and run the agent with `hostPID: true`',
+    'The token volume of the wrappers of `pod` is not guarded (`reason`): only its file permissions protect it',
+    'If the kubelet is not found, let it listen on port 10250, and run the agent with `hostPID: true`',
   ],
   'registered.opened_before': [
-    'Another process had opened this one before it registered. Its reads are denied too',
-    'Find it with `lsof`',
+    'Another process had opened this one before it registered. Reads by that process are denied too',
+    'Find that process with `lsof`',
   ],
   'registration.failed': ['A process could not be protected', 'Report it with `error`'],
   'registration.refused': [
-    'A call was refused, as `outcome` and `reason` say. The wrapper gets the same response',
+    'A call was refused (`outcome`, `reason`). The wrapper gets the same response',
     'See [AGENT.md](../AGENT.md#when-it-does-not-work). Only wrappers should use the socket',
   ],
   'registration.socket_failed': [
     'The socket for wrappers failed',
-    'Start the agent again. Protection continues meanwhile',
+    'Restart the agent. Protection continues meanwhile',
   ],
 
   // svc dev
   'dev.keys.broke': ['The embedded key server of svc has a defect', 'Report it'],
   'dev.store.broke': ['The embedded object store of svc has a defect', 'Report it'],
-  'dev.wrapper.ended': ['The demo application has ended', 'Start `svc dev` again'],
+  'dev.wrapper.ended': ['The demo application has ended', 'Restart `svc dev`'],
   'dev.wrapper.says': [
     'A warning or error of the wrapper',
     'See the event that `wrapper_event` names, above',
   ],
   resident: [
     'The wrapper stays as a Node process between renewals, because svc-init cannot take over (`reason`)',
-    'Nothing: it takes 15 MB more. A file that the application could replace is better owned by another user',
+    'Nothing: it takes 15 MB more. If the application could replace a file, let another user own the file',
   ],
   'worker.error': [
-    'A process that came for a renewal, where the wrapper does not stay, failed before it could report',
-    'Do what `error` says; the renewal is tried again',
+    'A renewal process of a wrapper that does not stay failed before it could report',
+    'Fix what `error` says; the renewal is retried',
   ],
   'worker.failed': [
-    'A process that came for a renewal ended without its report. The application runs on, and the renewal is tried again',
-    'If it continues, see the lines before it; 137 is a time limit or a memory limit of the container',
+    'A renewal process ended without its report. The application keeps running, and the renewal is retried',
+    'If it recurs, see the previous lines; 137 is a time limit or the memory limit of the container',
   ],
 };

@@ -9,8 +9,8 @@ export async function metricsPage(): Promise<string[]> {
   return [
     '# Metrics',
     '',
-    'In the text form of Prometheus, at `/metrics` of each component; [where](endpoints.md). A histogram is exposed as',
-    '`_bucket`, `_sum` and `_count`. Units are in the names; a gauge that speaks of 1 is 0 otherwise.',
+    'In the text format of Prometheus, at `/metrics` of each component; [where](endpoints.md). A histogram is exposed as',
+    '`_bucket`, `_sum` and `_count`. Units are in the names; a gauge described by 1 is 0 otherwise.',
     ...Object.entries(componentMetrics).flatMap(([component, declared]) => [
       '',
       `## ${component.charAt(0).toUpperCase()}${component.slice(1)}`,
@@ -20,7 +20,7 @@ export async function metricsPage(): Promise<string[]> {
     ...['', '## All components', ''],
     ...markdownTable(['metric', 'type', 'meaning'], await commonMetrics()),
     '',
-    'The wrapper, which has to stay small, has `svc_build_info` alone of these.',
+    'Of these, the wrapper, which has to stay small, has only `svc_build_info`.',
   ];
 }
 
