@@ -16,7 +16,7 @@ const (
 	variable = "SVC_SECRET_FD"
 
 	wrapIt = "start the program under svc-wrapper, leave " + variable +
-		" as the wrapper has set it, and open the store once a process"
+		" as the wrapper has set it, and open the store once per process"
 	raiseLimit = "raise the memory-lock limit (ulimit -l): secret pages count against it"
 )
 

@@ -82,8 +82,8 @@ const proxy: SchemaOf<ProxyRequest> = {
       description: 'Whether callers must sign with keys made for each pod.',
     },
     storeCA: configMapKey(
-      'ConfigMap of the namespace with the authorities of the object store, or <name>/<key>, for the proxy alone; ' +
-        'the key is ca.crt if left out. Unset: those of the operator, if it has any; empty: the public ones.',
+      'ConfigMap of the namespace with the CA certificates of the object store, or <name>/<key>, for the proxy only; ' +
+        'the key is ca.crt if left out. Unset: those of the operator, if it has any; empty: the public CAs.',
     ),
     credentialsSecret: objectName(
       'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy only.',
@@ -148,7 +148,7 @@ const labelSelector: SchemaOf<LabelSelector> = {
     },
     matchExpressions: {
       type: 'array',
-      description: 'Requirements beyond equality.',
+      description: 'Further requirements.',
       ...{ maxItems: 32, unique: 'no', items: requirement },
     },
   },

@@ -55,12 +55,16 @@ function image(manifest: JsonObject): Manifest {
   const config = textOf(digest) ?? '';
   if (!isDigest(config)) throw new ImageError('its manifest names no configuration');
   if (!configTypes.includes(textOf(mediaType) ?? ''))
-    throw new ImageError(`it is not a container image: its configuration is ${shown(textOf(mediaType) ?? '')}`);
+    throw new ImageError(
+      `it is not a container image: its configuration is ${shown(textOf(mediaType) ?? '')}`,
+    );
   return { kind: 'image', config };
 }
 
 function oldSchema(): ImageError {
-  return new ImageError('its manifest has the schema of Docker before 1.10, which is not read: push it again');
+  return new ImageError(
+    'its manifest has the schema of Docker before 1.10, which is not read: push it again',
+  );
 }
 
 function isOneOf(types: readonly string[], type: string): boolean {

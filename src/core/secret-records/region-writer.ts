@@ -54,10 +54,14 @@ function slot(region: Uint8Array, number: number): Uint8Array {
 }
 
 function tooSmall(length: number, room: number): SvcError {
-  return new SvcError('SECRET_REGION_TOO_SMALL', `Secrets of ${length} bytes exceed their room of ${room}`, {
-    nextStep: 'Restart the application, so that it gets a new descriptor of the right size.',
-    exitStatus: exitStatus.system,
-  });
+  return new SvcError(
+    'SECRET_REGION_TOO_SMALL',
+    `Secrets of ${length} bytes do not fit into the room of ${room}`,
+    {
+      nextStep: 'Restart the application, so that it gets a new descriptor of the right size.',
+      exitStatus: exitStatus.system,
+    },
+  );
 }
 
 /** One secret of the delivery record. The value is raw bytes without NUL, not necessarily text. */

@@ -44,7 +44,7 @@ export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocati
 function bundle(): string {
   const path = fileURLToPath(new URL('dist/wrapper.cjs', packageFolder()));
   if (existsSync(path)) return path;
-  throw new SvcError('WRAPPER_MISSING', `The wrapper is not built: ${path} is not there`, {
+  throw new SvcError('WRAPPER_MISSING', `The wrapper is not built: ${path} is missing`, {
     nextStep: 'Run `npm run build`, or install the package again.',
     exitStatus: exitStatus.internal,
   });

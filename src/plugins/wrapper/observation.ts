@@ -64,7 +64,7 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
   const gauge = (name: string, help: string) => metrics.gauge(`svc_wrapper_${name}`, help);
   const tokenTime = gauge(
     'token_seconds_left',
-    'Seconds until the token ends; absent if its end is unknown or never',
+    'Seconds until the token expires; absent if it never expires or if this is unknown',
   );
   tokenTime.remove({});
   let secondsLeft: (() => number | undefined) | undefined;
@@ -101,7 +101,7 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
     up: gauge('application_up', '1 while the application runs'),
     secrets: gauge('secrets', 'Secrets that the application has'),
     lastRenewal: gauge('last_renewal_timestamp_seconds', 'When the token was last renewed or replaced'),
-    degraded: gauge('degraded', '1 while token or secrets cannot be renewed, whatever the cause'),
+    degraded: gauge('degraded', '1 while token or secrets cannot be kept fresh, whatever the cause'),
     lockedBytes: gauge('locked_bytes', 'Own writable memory that cannot be swapped'),
     unlockedBytes: gauge('unlocked_bytes', 'Own writable memory that can be swapped'),
     agentTier: gauge('agent_tier', 'Tier of the node agent; 0 without one'),

@@ -215,7 +215,7 @@ const scarce: Readonly<Record<string, string>> = {
 };
 
 function tooLong(file: string, cause: Error): SvcError {
-  const what = 'arguments and environment are longer than the system allows';
+  const what = 'arguments and environment are longer than the system takes';
   return new SvcError('ARGUMENTS_TOO_LONG', `The program ${JSON.stringify(file)} cannot be run: ${what}`, {
     nextStep: 'Give it fewer or shorter arguments and variables.',
     exitStatus: programStatus.notExecutable,

@@ -206,7 +206,7 @@ for (const address of [
       '192.0.2.9/32 TCP 443',
     ]);
     assert.is(policies[0]?.metadata.annotations?.['svc/egress-hosts'], 'vault.example.com=192.0.2.9');
-    assert.is(warnings.filter((text) => text.includes(`: ${address} is no address`)).length, 1);
+    assert.is(warnings.filter((text) => text.includes(`: ${address} cannot be the address of a remote server`)).length, 1);
   });
 }
 
@@ -265,7 +265,7 @@ test('leave out all blocks that are nearly every address together, and keep what
   const extra = [...everything, { host: 'more.example', addresses: ['192.0.2.50'] }];
   assert.equal(added({ extra }), ['192.0.2.50/32 TCP 443']);
   const { warnings } = given({ extra });
-  assert.is(warnings.filter((one) => one.includes('too wide together')).length, 1);
+  assert.is(warnings.filter((one) => one.includes('together cover more than a quarter')).length, 1);
   const narrow = everything.slice(0, 64);
   assert.is(added({ extra: narrow }).length, 64);
   assert.is(added({ extra: [...narrow, { cidr: '0.0.0.0/0' }] }).length, 64);

@@ -41,8 +41,8 @@ test('of several platforms list the images without their attestations', () => {
 
 const refusals: readonly (readonly [unknown, RegExp])[] = [
   ['<html>', /no JSON/],
-  ['[]', /no JSON object/],
-  ['null', /no JSON object/],
+  ['[]', /not a JSON object/],
+  ['null', /not a JSON object/],
   [{ schemaVersion: 1, fsLayers: [], history: [] }, /schema of Docker before 1.10/],
   [{ ...good, schemaVersion: undefined }, /schema/],
   [{ ...good, manifests: [] }, /beside its own/],
@@ -89,7 +89,7 @@ test('give the images that the pod could get, the likeliest first', () => {
   assert.throws(() => chosen(['amd64', 'win'], 'arm64'), /no image for linux\/arm64, but those for amd64/);
   assert.throws(() => chosen(['win']), /none for Linux/);
   assert.throws(() => chosen([]), /none for Linux/);
-  assert.throws(() => chosen(Array(9).fill('amd64')), /no more than 8/);
+  assert.throws(() => chosen(Array(9).fill('amd64')), /at most 8/);
 });
 
 test('name a configuration that says what runs', () => {

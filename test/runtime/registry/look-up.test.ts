@@ -113,7 +113,7 @@ test('cannot nest indexes', async (context) => {
   const outer = makeIndex([entryOf({ ...registry.image, manifest: inner })]);
   registry.on(/manifests\/v1$/, send(outer));
   for (const index of [inner, outer]) registry.on(new RegExp(`manifests/${index.digest}`), send(index));
-  assert.match(await refused(ask(context)), /index holds another index/);
+  assert.match(await refused(ask(context)), /index contains another index/);
 });
 
 test('are given a password only when they ask for it, and other hosts never', async (context) => {

@@ -128,7 +128,7 @@ function eachLine(stream: Readable, use: (line: string) => void): void {
 function builtFile(name: string): string {
   const path = fileURLToPath(new URL(`dist/${name}`, packageFolder()));
   if (existsSync(path)) return path;
-  throw new SvcError('DEV_WRAPPER', `The wrapper's demonstration is not built: ${path} is not there`, {
+  throw new SvcError('DEV_WRAPPER', `The wrapper's demonstration is not built: ${path} is missing`, {
     nextStep: 'Run `npm run build`, or install the package again.',
     exitStatus: exitStatus.internal,
   });

@@ -98,7 +98,7 @@ function openToApplication(
 ): string | undefined {
   const loader = programLoader(process.execPath);
   if (mayTraceAll(settings)) return undefined;
-  if (mayReachAnyFile()) return 'any file (by a capability that containers do not have unasked)';
+  if (mayReachAnyFile()) return 'any file (by a capability that containers do not have by default)';
   const selfContained = isSelfContained(loader);
   const files = [loader, init, ...loadedFiles(), ...unaskedFiles(selfContained), ...trustedFiles(settings)];
   const mayUnmount = unmounting(memory);

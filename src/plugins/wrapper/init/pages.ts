@@ -18,7 +18,7 @@ const figures: readonly RegExp[] = [
 
 /** The condition of /healthz while the last worker has failed. */
 const workerCondition = 'worker';
-const workerFailed = 'the last check of token and secrets did not come to its end; it is repeated';
+const workerFailed = 'the last check of token and secrets did not finish; it is repeated';
 
 const longest = 32_768;
 

@@ -68,7 +68,7 @@ export function findInit(): string {
   const candidates = [join(dirname(here), 'svc-init'), join(dirname(here), 'init', process.arch, 'svc-init')];
   const found = candidates.find((path) => existsSync(path));
   if (found !== undefined) return found;
-  throw new SvcError('INIT_MISSING', `svc-init is not there: ${candidates.join(', ')}`, {
+  throw new SvcError('INIT_MISSING', `svc-init is missing: ${candidates.join(', ')}`, {
     nextStep: 'Build it (`npm run build` with a C compiler), or set SVC_RESIDENT=true.',
     exitStatus: exitStatus.system,
   });

@@ -81,7 +81,7 @@ test('an application that names credentials keeps them, and the proxy keeps the 
   const { pod, warnings } = mutated(podWith(keyed, { env: own }));
   assert.is(variablesOf(pod, 'app')['AWS_ACCESS_KEY_ID'], 'AKIAOWN');
   assert.is(variablesOf(pod, 'app')['AWS_SECRET_ACCESS_KEY'], undefined);
-  assert.match(warnings.join(), /names AWS credentials of its own/);
+  assert.match(warnings.join(), /has its own AWS credentials/);
   const role = [
     { name: 'AWS_ROLE_ARN', value: 'arn:aws:iam::1:role/shop' },
     { name: 'AWS_WEB_IDENTITY_TOKEN_FILE', value: '/var/run/aws/token' },
@@ -197,7 +197,7 @@ test('asked again, the authorities stay, follow a change, and are never optional
     { ...defaults, ...operatorStore },
     surroundings,
   );
-  assert.match(JSON.stringify(refused), /volume svc-store-ca: the name is kept/);
+  assert.match(JSON.stringify(refused), /volume svc-store-ca: the name is reserved/);
 });
 
 const config = (name: string, cidrs: readonly string[]) => ({
@@ -229,7 +229,7 @@ test('blocks that are nearly everything are an error, alone, in halves and toget
     );
   const eighths = Array.from({ length: 100 }, (_, index) => `${index + 1}.0.0.0/8`);
   const two = [config('a', eighths.slice(0, 50)), config('b', eighths.slice(50))];
-  assert.match(JSON.stringify(resolved(podWith({}), two)), /more than a quarter of all addresses together/);
+  assert.match(JSON.stringify(resolved(podWith({}), two)), /together cover more than a quarter of all addresses/);
   assert.is(resolved(podWith({}), [config('a', ['10.0.0.0/8', '10.1.0.0/16', 'fd00::/8'])]).kind, 'inject');
 });
 

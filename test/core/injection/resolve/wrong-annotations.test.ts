@@ -114,10 +114,10 @@ const wrong: readonly (readonly [string, string, string])[] = [
   ['svc/proxy-role', '', 'should be a role name, is ""'],
   ['svc/proxy-upstream', 's3', `${url('https://s3.example')}, is "s3"`],
   ['svc/proxy-transit-key', 'a/b', 'should be a key name, is "a/b"'],
-  ['svc/vault-rol', 'shop', 'is no annotation of svc (did you mean svc/vault-role?)'],
-  ['svc/secretpaths', 'secret/a', 'is no annotation of svc (did you mean svc/secret-paths?)'],
-  ['svc/Inject', 'true', 'is no annotation of svc (did you mean svc/inject?)'],
-  ['svc/role', 'x', `is no annotation of svc; there are ${all}`],
+  ['svc/vault-rol', 'shop', 'is not an annotation of svc (did you mean svc/vault-role?)'],
+  ['svc/secretpaths', 'secret/a', 'is not an annotation of svc (did you mean svc/secret-paths?)'],
+  ['svc/Inject', 'true', 'is not an annotation of svc (did you mean svc/inject?)'],
+  ['svc/role', 'x', `is not an annotation of svc; there are ${all}`],
 ];
 
 for (const [name, value, message] of wrong)

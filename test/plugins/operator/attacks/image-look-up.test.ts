@@ -58,7 +58,7 @@ test('an index of very many images is not followed', async ({ registry }) => {
   registry.on(/\/manifests\//, send({ bytes, mediaType, digest }, { 'docker-content-digest': digest }));
   assert.match(
     await failureOf(commandOf(rig, `${registry.host}/team/app:v1`)),
-    /no more than 8 are looked at/,
+    /at most 8 are examined/,
   );
   assert.ok(registry.asked.length < 10);
   rig.stop();

@@ -43,7 +43,7 @@ for (const mountPath of ['/svc', '/svc/', '//svc', 'svc', '/./svc', '/etc/../svc
 
 for (const mountPath of ['/svc/svc-wrapper', '//svc/bin', 'svc/lib', '/x/../svc/node', '/svc/certs']) {
   test(`a volume at ${mountPath}`, () => {
-    refusedFor(withMount({ name: 'evil', mountPath }), /is kept for/);
+    refusedFor(withMount({ name: 'evil', mountPath }), /is reserved for/);
   });
 }
 

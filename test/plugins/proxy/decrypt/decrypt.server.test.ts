@@ -124,7 +124,7 @@ test('every form of object comes out byte for byte, and the second run reads no 
 
   const other = await decrypt(setting, `s3://${BUCKET}/al`, to);
   assert.is(other.status, 78);
-  assert.match(other.stderr, /is of another source .*\(DECRYPT_FOLDER\)/);
+  assert.match(other.stderr, /is from another source .*\(DECRYPT_FOLDER\)/);
 });
 
 test('one that was changed in the store does not come out, the others do, and the status says so', async ({

@@ -213,7 +213,7 @@ export const commandPods: readonly PodCase[] = [
     pod: pod(),
     plan: { command: ['/given'] },
     runs: runsApp(),
-    warns: [/memory is not locked/, /svc\/command is not used/],
+    warns: [/memory is not locked/, /svc\/command is ignored/],
   },
   {
     name: 'svc/command for containers of several images',
@@ -230,7 +230,7 @@ export const commandPods: readonly PodCase[] = [
     name: 'an image that says nothing',
     pod: pod({ containers: [bare()] }),
     images: { [appImage]: image([]) },
-    denied: [/^container app: neither it nor .* says a command/],
+    denied: [/^container app: neither it nor .* has a command/],
   },
   {
     name: 'an empty command',

@@ -269,19 +269,19 @@ export const shapePods: readonly PodCase[] = [
   {
     name: 'a volume with a name of the operator’s',
     pod: pod({ volumes: [{ name: 'svc-wrapper', configMap: { name: 'mine' } }] }),
-    denied: [/^volume svc-wrapper: the name is kept/],
+    denied: [/^volume svc-wrapper: the name is reserved/],
   },
   {
     name: 'an init container with the name of the operator’s',
     pod: pod({ initContainers: [container({ name: 'svc-wrapper' })] }),
-    denied: [/^container svc-wrapper: the name is kept/],
+    denied: [/^container svc-wrapper: the name is reserved/],
   },
   {
     name: 'containers that would go unwrapped by their name',
     pod: pod({
       containers: [container(), container({ name: 'svc-proxy' }), container({ name: 'svc-wrapper' })],
     }),
-    denied: [/^container svc-proxy: the name is kept/, /^container svc-wrapper: the name is kept/],
+    denied: [/^container svc-proxy: the name is reserved/, /^container svc-wrapper: the name is reserved/],
   },
   {
     name: 'requests and limits as a quota wants them: Guaranteed stays Guaranteed',
