@@ -45,15 +45,15 @@ const refusals: readonly (readonly [unknown, RegExp])[] = [
   ['null', /not a JSON object/],
   [{ schemaVersion: 1, fsLayers: [], history: [] }, /schema of Docker before 1.10/],
   [{ ...good, schemaVersion: undefined }, /schema/],
-  [{ ...good, manifests: [] }, /beside its own/],
-  [{ ...JSON.parse(makeIndex([]).bytes.toString()), config: {} }, /beside its own/],
+  [{ ...good, manifests: [] }, /also has members of an index/],
+  [{ ...JSON.parse(makeIndex([]).bytes.toString()), config: {} }, /also has members of a manifest/],
   [{ ...good, config: undefined }, /no configuration/],
   [{ ...good, config: { ...good.config, digest: 'sha256:../../x' } }, /no configuration/],
   [{ ...good, config: { ...good.config, mediaType: 'application/vnd.cncf.helm.config.v1+json' } }, /helm/],
   [{ ...good, mediaType: 'text/html' }, /text\/html/],
   [{ ...good, mediaType: '<script>' }, /media type unknown/],
   [{ schemaVersion: 2, mediaType: mediaTypes.oci.index, manifests: {} }, /no list/],
-  [{ schemaVersion: 2, mediaType: mediaTypes.oci.index, manifests: [1] }, /no object/],
+  [{ schemaVersion: 2, mediaType: mediaTypes.oci.index, manifests: [1] }, /not an object/],
   [{ schemaVersion: 2, mediaType: mediaTypes.oci.index, manifests: [{ digest: 'x' }] }, /without a digest/],
 ];
 

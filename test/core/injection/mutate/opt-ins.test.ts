@@ -229,7 +229,10 @@ test('blocks that are nearly everything are an error, alone, in halves and toget
     );
   const eighths = Array.from({ length: 100 }, (_, index) => `${index + 1}.0.0.0/8`);
   const two = [config('a', eighths.slice(0, 50)), config('b', eighths.slice(50))];
-  assert.match(JSON.stringify(resolved(podWith({}), two)), /together cover more than a quarter of all addresses/);
+  assert.match(
+    JSON.stringify(resolved(podWith({}), two)),
+    /together cover more than a quarter of all addresses/,
+  );
   assert.is(resolved(podWith({}), [config('a', ['10.0.0.0/8', '10.1.0.0/16', 'fd00::/8'])]).kind, 'inject');
 });
 

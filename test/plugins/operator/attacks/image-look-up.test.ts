@@ -56,10 +56,7 @@ test('an index of very many images is not followed', async ({ registry }) => {
   const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests }));
   const digest = digestOf(bytes);
   registry.on(/\/manifests\//, send({ bytes, mediaType, digest }, { 'docker-content-digest': digest }));
-  assert.match(
-    await failureOf(commandOf(rig, `${registry.host}/team/app:v1`)),
-    /at most 8 are examined/,
-  );
+  assert.match(await failureOf(commandOf(rig, `${registry.host}/team/app:v1`)), /at most 8 are examined/);
   assert.ok(registry.asked.length < 10);
   rig.stop();
 });
