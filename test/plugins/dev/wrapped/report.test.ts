@@ -56,7 +56,7 @@ test('says what was left out, broken into lines', () => {
   assert.ok(text.replace(/\s+/g, ' ').includes(`${reason}. So be it.`));
   assert.match(text, /holds: 3 of the 3 values/);
   assert.match(text, /the demo was restarted/);
-  assert.match(wrapperFailureText('It failed', pen), / {3}It failed\. The key server, .* go on\./);
+  assert.match(wrapperFailureText('It failed', pen), / {3}It failed\. The key server, .* keep running\./);
 });
 
 test('other secrets at each start', () => {

@@ -47,7 +47,7 @@ test('a wrapper that is refused is said, and is an error where it was to be show
   const said: string[] = [];
   const shown = await showWrapper(sourceAt(url), optionsWith(said));
   const text = said.join('').replace(/\s+/g, ' ');
-  assert.match(text, /The demo under the wrapper failed: .*does not accept the token.* go on\./);
+  assert.match(text, /The demo under the wrapper failed: .*does not accept the token.* keep running\./);
   assert.match(JSON.stringify(shown.facts), /does not accept the token/);
   const error = await showWrapper(sourceAt(url), optionsWith([], { once: true })).catch((cause) => cause);
   assert.ok(error instanceof SvcError);
