@@ -206,7 +206,11 @@ for (const address of [
       '192.0.2.9/32 TCP 443',
     ]);
     assert.is(policies[0]?.metadata.annotations?.['svc/egress-hosts'], 'vault.example.com=192.0.2.9');
-    assert.is(warnings.filter((text) => text.includes(`: ${address} cannot be the address of a remote server`)).length, 1);
+    assert.is(
+      warnings.filter((text) => text.includes(`: ${address} cannot be the address of a remote server`))
+        .length,
+      1,
+    );
   });
 }
 
