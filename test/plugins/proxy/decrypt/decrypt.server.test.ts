@@ -250,7 +250,7 @@ test('without a key server, a store or a folder of its own it says so and writes
   writeFileSync(join(folder.path, 'used', 'a'), '');
   const used = await decrypt(setting, `s3://${BUCKET}`, join(folder.path, 'used'));
   assert.is(used.status, 78);
-  assert.match(used.stderr, /holds something else \(DECRYPT_FOLDER\)/);
+  assert.match(used.stderr, /holds other files \(DECRYPT_FOLDER\)/);
   assert.is((await decrypt(setting, BUCKET, join(folder.path, 'x'))).status, 78);
   assert.ok(bed.proxy.pid > 0);
 });

@@ -41,7 +41,7 @@ test('a key comes from a pipe as from a file', ({ folder }) => {
 test('what is longer than any file of keys is refused, also where it never ends', ({ folder }) => {
   const file = join(folder.path, 'long');
   writeFileSync(file, Buffer.alloc(64 * 1024 + 1));
-  for (const path of [file, '/dev/zero']) assert.match(refusal(path), /too long/);
+  for (const path of [file, '/dev/zero']) assert.match(refusal(path), /too large/);
   writeFileSync(file, '');
   assert.match(refusal(file), /does not hold X25519 private keys/);
   assert.match(refusal(folder.path), /EISDIR/);
