@@ -51,7 +51,10 @@ test('sees by the ConfigMap of Cilium that it is told not to, where its argument
   const metadata = { namespace: 'kube-system', name: 'cilium-config' };
   const told = (data: object) =>
     verdictOf('SVC-EGRESS-003', fixtureOf(added({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data })));
-  assert.match(JSON.stringify(await told(off)), /kube-system\/cilium.*configured not to.*enable-policy=never/);
+  assert.match(
+    JSON.stringify(await told(off)),
+    /kube-system\/cilium.*configured not to.*enable-policy=never/,
+  );
   assert.is((await told({ 'enable-policy': 'default' })).state, 'passed');
 });
 
@@ -75,7 +78,10 @@ test('one that is told not to, by its command or its arguments, and one that run
     JSON.stringify(await verdictOf('SVC-EGRESS-003', fixtureOf(change)));
   const off = '--run-firewall=false';
   for (const words of [{ args: [off] }, { command: ['kube-router', off] }])
-    assert.match(await found(started([{ name: 'main', ...words }])), /kube-system\/kube-router.*configured not to/);
+    assert.match(
+      await found(started([{ name: 'main', ...words }])),
+      /kube-system\/kube-router.*configured not to/,
+    );
   assert.match(await found(started([{ name: 'main' }], 0)), /None of its pods is ready/);
   assert.match(await found(started([{ name: 'main' }])), /"passed".*kube-system\/kube-router/);
 });
