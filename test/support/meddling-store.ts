@@ -54,10 +54,12 @@ export async function startMeddlingStore(target: string): Promise<MeddlingStore>
     const { method, url: path, rawHeaders: headers } = request;
     const upstream = forward({ host: hostname, port, agent, method, path, headers, setHost: false });
     request.pipe(upstream);
-    // by itself pipe() leaves the store waiting for the rest
-    request.once('close', () => {
+    // by itself pipe() leaves the store waiting for the rest; the caller may have gone before the request was sent on
+    const giveUp = () => {
       if (!request.complete) upstream.destroy(new Error('The caller went away.'));
-    });
+    };
+    if (request.destroyed) giveUp();
+    else request.once('close', giveUp);
     const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
     const { statusCode: status = 0 } = answer;
     const whole = { status, headers: answer.headers, body: await buffer(answer) };
