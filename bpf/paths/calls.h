@@ -177,9 +177,9 @@ inlined void on_prlimit(const struct call *call)
 
 	if (!task || (__u32)argument(call, 1) != CORE_LIMIT || !argument(call, 2))
 		return;
-	/* a limit that cannot be read counts as raised */
+	/* a limit that cannot be read counts as one that permits a dump */
 	if (bpf_probe_read_user(wanted, sizeof(wanted), (void *)argument(call, 2)) ||
-	    raises_core_limit(task, wanted[0], wanted[1]))
+	    permits_dump(task, wanted[0], wanted[1]))
 		on_task(call, SVC_PATH_CORE_LIMIT, task);
 }
 

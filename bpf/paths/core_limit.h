@@ -1,5 +1,5 @@
-/* Raising the core dump limit, which the wrapper has lowered, from outside: the next crash would write a dump. Lowering
- * is permitted, because container runtimes set limits from outside. */
+/* Changing the core dump limit, which the wrapper has set, from outside so that the next crash would write a dump.
+ * Other changes are permitted, because container runtimes set limits from outside. */
 #ifndef SVC_PATHS_CORE_LIMIT_H
 #define SVC_PATHS_CORE_LIMIT_H
 
@@ -7,9 +7,14 @@
 
 #define CORE_LIMIT 4 /* RLIMIT_CORE on both architectures */
 
-inlined bool raises_core_limit(struct task_struct *task, __u64 soft, __u64 hard)
+/* The soft limit at which the kernel writes no dump to the pipe of core_pattern either; at 0 it does. */
+#define NO_PIPED_DUMP 1
+
+inlined bool permits_dump(struct task_struct *task, __u64 soft, __u64 hard)
 {
-	return soft > BPF_CORE_READ(task, signal, rlim[CORE_LIMIT].rlim_cur) ||
+	__u64 now = BPF_CORE_READ(task, signal, rlim[CORE_LIMIT].rlim_cur);
+
+	return soft > now || (now == NO_PIPED_DUMP && soft != NO_PIPED_DUMP) ||
 	       hard > BPF_CORE_READ(task, signal, rlim[CORE_LIMIT].rlim_max);
 }
 
@@ -20,7 +25,7 @@ inlined int on_setrlimit(struct task_struct *task, unsigned int resource, struct
 
 	if (resource != CORE_LIMIT)
 		return 0;
-	if (!raises_core_limit(task, BPF_CORE_READ(limit, rlim_cur), BPF_CORE_READ(limit, rlim_max)))
+	if (!permits_dump(task, BPF_CORE_READ(limit, rlim_cur), BPF_CORE_READ(limit, rlim_max)))
 		return 0;
 	begin_attempt(&attempt, SVC_PATH_CORE_LIMIT);
 	if (!aims_at(&attempt, task))

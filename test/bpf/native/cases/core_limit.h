@@ -31,13 +31,27 @@ CASE(core_raised, "the core limit of a covered process is not to be raised from 
 	EQUAL(hit_count(), 4);
 }
 
-CASE(core_lowered, "it may be lowered, or left as it is")
+CASE(core_lowered_from_one, "nor is it to be lowered from 1, because at 0 the kernel dumps to a pipe")
+{
+	struct actor *victim = limited_process(665);
+
+	IN_CALL(0, prlimit64, 665, 4, 1);
+	EQUAL(set_limit(victim, 4, 0, 10), -EPERM);
+	EQUAL(set_limit(victim, 4, 0, 0), -EPERM);
+	EQUAL(hit_count(), 2);
+	EQUAL(last_hit()->path, SVC_PATH_CORE_LIMIT);
+	EQUAL(last_hit()->target_tgid, 665);
+}
+
+CASE(core_lowered, "it may be lowered otherwise, or left as it is")
 {
 	struct actor *victim = limited_process(664);
 
+	EQUAL(set_limit(victim, 4, 1, 10), 0);
+	EQUAL(set_limit(victim, 4, 1, 5), 0);
+	victim->signal.rlim[4].rlim_cur = 8;
 	EQUAL(set_limit(victim, 4, 0, 0), 0);
 	EQUAL(set_limit(victim, 4, 1, 10), 0);
-	EQUAL(set_limit(victim, 4, 0, 10), 0);
 	EQUAL(hit_count(), 0);
 }
 

@@ -70,13 +70,13 @@ static void limit_core(int number, __u64 soft, __u64 hard)
 	ENTER(0, prlimit64, number, 4, user_limit(soft, hard), 0);
 }
 
-CASE(tracepoint_core_limit, "tracepoint tier, the core limit of another, and only where it is raised")
+CASE(tracepoint_core_limit, "tracepoint tier, the core limit of another, and only where a dump is permitted then")
 {
 	struct actor *victim = covered_process(830);
 
 	victim->signal.rlim[4] = (struct rlimit){ .rlim_cur = 1, .rlim_max = 10 };
 	limit_core(830, 1, 10);
-	limit_core(830, 0, 0);
+	limit_core(830, 1, 0);
 	limit_core(0, 9, 9);
 	limit_core(1, 9, 9);
 	ENTER(0, prlimit64, 830, 4, 0, 1); /* asks what it is */
@@ -87,9 +87,11 @@ CASE(tracepoint_core_limit, "tracepoint tier, the core limit of another, and onl
 	EQUAL(last_hit()->path, SVC_PATH_CORE_LIMIT);
 	limit_core(830, 1, 11);
 	EQUAL(hit_count(), 2);
+	limit_core(830, 0, 10);
+	EQUAL(hit_count(), 3);
 }
 
-CASE(tracepoint_core_limit_unreadable, "tracepoint tier, a limit that cannot be read is taken for a raised one")
+CASE(tracepoint_core_limit_unreadable, "tracepoint tier, a limit that cannot be read counts as one that permits a dump")
 {
 	covered_process(831);
 	for (int abi = 0; abi < ABIS; abi++)

@@ -179,6 +179,12 @@ export const accessPathRows: readonly AccessPathRow[] = [
     report: 'core_limit',
     call: 'prlimit64',
   },
+  {
+    path: 'core-limit-lowered',
+    title: 'RLIMIT_CORE lowered to 0 by prlimit from outside, then a dump to a pipe',
+    report: 'core_limit',
+    call: 'prlimit64',
+  },
   { path: 'kcore', title: "the victim's page in /proc/kcore, found by pagemap", ...kernel },
   { path: 'dev-mem', title: '/dev/mem, physical memory', ...kernel },
   { path: 'dev-kmem', title: "/dev/kmem, the kernel's memory", ...kernel },

@@ -9,6 +9,6 @@ var table = []Path{
 	openedEnvironRead, openedEnvironPreadv, openedMem, scmRights, forkInherit,
 	openedEnvironSplice, openedEnvironSendfile, openedEnvironCopy,
 	childEnviron, childMemory, leaderGoneEnviron, leaderGoneMem,
-	perfStackUser, cmdline, coreLimit, corePipe,
+	perfStackUser, cmdline, coreLimit, coreLimitLowered, corePipe,
 	kcore, devMem, devKmem,
 }
