@@ -133,7 +133,8 @@ function tokens(): string[] {
     'The volume `svc-wrapper-token` opens for the first process of each container that mounts it, and for the kubelet, and so a',
     'login with what others read fails for want of a token. `test/plugins/agent/tokens` measures each on tier 1, before and after',
     'the kubelet has replaced the token, and without the agent. Every attempt is reported as `token`. Tier 3 sees them, and kills',
-    'if it may, which no test tries.',
+    'if it may, which no test tries. What the kubelet opens for others, by its log server, is neither denied nor reported:',
+    'the [threat model](THREAT-MODEL.md) says how to turn that off.',
     '',
     ...markdownTable(
       ['Attempt', 'Tier 1, LSM'],
