@@ -209,10 +209,7 @@ function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): b
   return isSame || isKeptIn(manifestOfObject(stored.toString(), name), list);
 }
 
-/**
- * Whether the stored manifest has the same list and every checksum of the new one; an earlier attempt may have named no
- * checksum.
- */
+/** Whether the stored manifest has the same list and every checksum of the new one. */
 const isKeptIn = (stored: StoredPartList, { mac, sum, sums }: StoredPartList): boolean =>
   stored.mac === mac &&
   (sum === undefined || stored.sum !== undefined) &&
@@ -300,10 +297,7 @@ export interface Manifests {
   holds(name: ObjectName, list: StoredPartList): Promise<boolean | undefined>;
   save(name: ObjectName, list: StoredPartList): Promise<void>;
   remove(name: ObjectName, id: string): Promise<void>;
-  /**
-   * Deletes a manifest once current readers have had time to finish; a process that ends earlier leaves it to
-   * `svc proxy gc`.
-   */
+  /** Deletes a manifest once current readers have had time; if the process ends before, `svc proxy gc` does. */
   removeLater(name: ObjectName, id: string): void;
   /** Whether the bucket's objects may have manifests; the answer is cached, so `false` may be 30 seconds old. */
   mayExist(bucket: string): Promise<boolean>;
