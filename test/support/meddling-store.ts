@@ -52,14 +52,14 @@ export async function startMeddlingStore(target: string): Promise<MeddlingStore>
 
   const send = async (request: IncomingMessage, seen: StoreRequest): Promise<StoreAnswer> => {
     const { method, url: path, rawHeaders: headers } = request;
+    // its end would never come through pipe()
+    if (request.destroyed) throw new Error('The caller went away meanwhile.');
     const upstream = forward({ host: hostname, port, agent, method, path, headers, setHost: false });
     request.pipe(upstream);
-    // by itself pipe() leaves the store waiting for the rest; the caller may have gone before the request was sent on
-    const giveUp = () => {
+    // by itself pipe() leaves the store waiting for the rest
+    request.once('close', () => {
       if (!request.complete) upstream.destroy(new Error('The caller went away.'));
-    };
-    if (request.destroyed) giveUp();
-    else request.once('close', giveUp);
+    });
     const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
     const { statusCode: status = 0 } = answer;
     const whole = { status, headers: answer.headers, body: await buffer(answer) };

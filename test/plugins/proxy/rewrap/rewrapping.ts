@@ -132,7 +132,7 @@ export async function startConditionalStore(
   onCopy?: (key: string) => Promise<void>,
 ): Promise<MeddlingStore> {
   const relay = await startMeddlingStore(store.endpoint);
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = new Map<string, Promise<void>>();
   const releases = new WeakMap<object, () => void>();
   relay.meddle({
     async before(request) {
@@ -144,10 +144,9 @@ export async function startConditionalStore(
       if (isCopy) await onCopy?.(key);
       const before = turns.get(path);
       const turn = Promise.withResolvers<void>();
-      // a caller that is killed gives its turn back, also while it waits for it
-      releases.set(request, turn.resolve);
-      turns.set(path, Promise.all([before, turn.promise]));
+      turns.set(path, turn.promise);
       await before;
+      releases.set(request, turn.resolve);
       const wanted = headers['if-match'];
       if (!isCopy) return undefined;
       if (wanted === undefined) {
