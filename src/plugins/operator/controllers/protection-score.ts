@@ -5,7 +5,7 @@ import type { Score } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import { factsOf, groupsOf, isConcerned } from '../../../core/score/workloads.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
-import type { KnownWorkload, Workloads } from '../cluster-view.ts';
+import type { KnownNamespace, KnownWorkload, Workloads } from '../cluster-view.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
 import { createReportStore, createScoreGauge, reportStatus } from './protection-report.ts';
 import { type Controller, type ControllerDeps, type Indexes, runController } from './run-controller.ts';
@@ -92,10 +92,12 @@ async function untilKnown(deps: ScoreDeps, longestMs: number): Promise<void> {
   }
 }
 
-function allKnown({ cluster, nodes, egress, namespace: own }: ScoreDeps): boolean {
+function allKnown(deps: ScoreDeps): boolean {
+  const { cluster, nodes, egress } = deps;
   for (const { pod, namespace } of cluster.pods.values()) {
     const { nodeName } = pod.spec;
-    if (nodeName === undefined || !isProtected(pod) || isExempt(namespace, own)) continue;
+    if (nodeName === undefined || !isProtected(pod) || scoredNamespace(deps, namespace) === undefined)
+      continue;
     if (nodes.agentOf(nodeName) === undefined) return false;
     if (egress.egressPolicyOf(namespace) === undefined) return false;
   }
@@ -108,8 +110,8 @@ function allKnown({ cluster, nodes, egress, namespace: own }: ScoreDeps): boolea
  */
 export function scoreNamespace(deps: ScoreDeps, templates: Templates, namespace: string): readonly Score[] {
   const { cluster, indexes, nodes } = deps;
-  const known = cluster.namespaces.get(namespace);
-  if (known === undefined || known.terminating || isExempt(namespace, deps.namespace)) return [];
+  const known = scoredNamespace(deps, namespace);
+  if (known === undefined) return [];
   const surroundings = {
     labelled: isLabelled(known.labels),
     serviceConfigs: [...indexes.serviceConfigs.in(namespace)],
@@ -120,6 +122,12 @@ export function scoreNamespace(deps: ScoreDeps, templates: Templates, namespace:
   return groupsOf(indexes.pods.in(namespace), templates.in(namespace), cluster.workloads.ownerOf)
     .filter((group) => isConcerned(group, surroundings))
     .map((group) => scoreOf(factsOf(group, surroundings)));
+}
+
+/** Undefined for namespaces that the webhook skips or that are being deleted. */
+function scoredNamespace({ cluster, namespace: own }: ScoreDeps, name: string): KnownNamespace | undefined {
+  const known = cluster.namespaces.get(name);
+  return known?.terminating || isExempt(name, own) ? undefined : known;
 }
 
 /** Workloads with a pod template of their own, by namespace. */
