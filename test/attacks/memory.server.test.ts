@@ -9,6 +9,7 @@ import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.t
 import { type Loopback, listen } from '../support/loopback.ts';
 import { s3Client } from '../support/object-store.ts';
 import { rawBytes, rawHttp } from '../support/raw-http.ts';
+import { repetitions } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 
 const test = suite('memory of the proxy before a caller is known, and after');
@@ -137,7 +138,7 @@ for (const [who, env] of Object.entries({ 'callers who are authenticated': calle
 test('stays within 128 MiB while uploads wait for their turn', async () => {
   const proxy = await rig.proxy({ under: cgroup.under });
   const crowd = new Crowd(proxy.url);
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < repetitions(1, 2); round++) {
     await crowd.send(500, body('PUT /bucket/waits', randomBytes(MiB)));
     await setTimeout(3_500);
     assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200);
@@ -186,7 +187,7 @@ test('stays within 128 MiB while many ask for the longest listings and do not re
   const proxy = await rig.proxy({ upstream, under: cgroup.under, waitReady: false });
   await rawHttp(`${proxy.url}/bucket?list-type=2`);
   const crowd = new Crowd(proxy.url);
-  await crowd.send(100, head('GET /bucket?list-type=2'));
+  await crowd.send(repetitions(40, 100), head('GET /bucket?list-type=2'));
   await setTimeout(3_000);
   assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200);
   crowd.end();
@@ -224,7 +225,9 @@ test('stays within 128 MiB while the store answers with listings that take many 
   const proxy = await rig.proxy({ upstream, under: cgroup.under, waitReady: false });
   for (const [name, make] of Object.entries(lies)) {
     lie = make();
-    const asked = Array.from({ length: 20 }, () => rawHttp(`${proxy.url}/bucket?list-type=2`));
+    const asked = Array.from({ length: repetitions(12, 20) }, () =>
+      rawHttp(`${proxy.url}/bucket?list-type=2`),
+    );
     const seen = new Set((await Promise.all(asked)).map(({ status }) => status));
     assert.ok(
       [...seen].every((status) => status === 500 || status === 200),

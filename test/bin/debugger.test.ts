@@ -57,9 +57,11 @@ function ofProcess<T>(read: () => T, ended: T): T {
   }
 }
 
-/** Whether it has handled the signal, or blocks it, as Node does by --disable-sigusr1. */
+/** Whether it has handled the signal, blocks it, as Node does by --disable-sigusr1, or was ended by it. */
 function handled(pid: number): boolean {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  // what has ended keeps its signals until somebody asks how it ended
+  if (/^State:\s*Z/m.test(status)) return true;
   const bits = (field: string) => BigInt(`0x${new RegExp(`^${field}:\\s*(\\w+)`, 'm').exec(status)?.[1]}`);
   return ((bits('ShdPnd') & ~bits('SigBlk')) | bits('SigPnd')) === 0n;
 }

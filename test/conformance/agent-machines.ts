@@ -5,5 +5,5 @@ export const agentMachines = longSuites({
   name: 'agent-machines',
   summary:
     'the node agent in virtual machines: faults, attacks, races and the wrapper under it, on both upper tiers',
-  folders: ['support/vm/', 'plugins/agent/'],
+  folders: ['support/vm/', 'tools/', 'plugins/agent/'],
 });

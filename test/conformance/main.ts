@@ -15,9 +15,11 @@ import { node } from './node.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
 import type { Part, PartOptions } from './part.ts';
+import { repetitions } from './repetitions.ts';
 import { runParts } from './report.ts';
 import { s3Suite } from './s3-suite.ts';
 import { soak } from './soak.ts';
+import { stores } from './stores.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
 import { wrapperMachines } from './wrapper-machines.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
@@ -32,8 +34,10 @@ const PARTS: readonly Part[] = [
     migrate,
     hostile,
     clients,
+    stores,
     s3Suite,
     minioGoSuite,
+    repetitions,
     applicationsPart,
   ],
 ];

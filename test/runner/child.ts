@@ -9,6 +9,7 @@ import { neverRun, queue } from './uvu-api.ts';
 
 // for this process, and not for those that tests start
 delete process.env['NODE_COMPILE_CACHE'];
+process.execArgv = [];
 
 const HANDLES_AFTER_MS = 2_000;
 const file = process.argv[2] ?? '';

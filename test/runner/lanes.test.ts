@@ -28,7 +28,7 @@ const vm = (name: string) => `${name}.vm.server.test.ts`;
 const cluster = (name: string) => `${name}.kubernetes.server.test.ts`;
 
 test('run every file once, whatever its kind', async () => {
-  const kinds = ['', '.server', '.vm.server', '.alone.server', '.kubernetes.server'];
+  const kinds = ['', '.server', '.vm.server', '.host.server', '.alone.server', '.kubernetes.server'];
   const names = kinds.flatMap((kind) => [`a${kind}.test.ts`, `b${kind}.test.ts`, `idle${kind}.test.ts`]);
   for (const jobs of [1, 2, 5]) {
     const { order } = await ran(names, jobs);
@@ -36,7 +36,7 @@ test('run every file once, whatever its kind', async () => {
   }
 });
 
-test('run one more while there is time to spare, and end when nothing is left', async () => {
+test('run two more while there is time to spare, and end when nothing is left', async () => {
   const untilSpareTime = async (ended: () => boolean) => {
     await new Promise(setImmediate);
     return !ended();
@@ -44,7 +44,7 @@ test('run one more while there is time to spare, and end when nothing is left', 
   const names = Array.from({ length: 9 }, (_, at) => `${at}.test.ts`);
   const { order, together } = await ran(names, 2, undefined, untilSpareTime);
   assert.equal([...order].sort(), names);
-  assert.is(Math.max(...together.map((one) => one.length)), 3);
+  assert.is(Math.max(...together.map((one) => one.length)), 4);
 });
 
 test('boot one machine at a time, beside lighter suites', async () => {
@@ -52,6 +52,14 @@ test('boot one machine at a time, beside lighter suites', async () => {
   assert.ok(together.every((names) => names.filter((name) => name.includes('.vm.')).length <= 1));
   assert.ok(together.some((names) => names.length === 2));
   assert.is(order.length, 4);
+});
+
+test('have one suite at a time that has to do with the host, in a lane of its own', async () => {
+  const names = ['a.host.server.test.ts', 'b.host.server.test.ts', 'c.server.test.ts', 'd.test.ts', vm('e')];
+  const { order, together } = await ran(names, 2);
+  assert.ok(together.every((one) => one.filter((name) => name.includes('.host.')).length <= 1));
+  assert.ok(together.some((one) => one.length === 3 && one.some((name) => name.includes('.host.'))));
+  assert.is(order.length, names.length);
 });
 
 test('give the host to one suite where it asks for that, after all others', async () => {

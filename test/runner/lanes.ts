@@ -1,16 +1,23 @@
 import { needsKubernetes } from './testbed.ts';
 
 /** What a suite asks of the host. */
-type Kind = 'alone' | 'machine' | 'idle' | 'kubernetes' | 'server' | 'plain';
+type Kind = 'alone' | 'machine' | 'host' | 'idle' | 'kubernetes' | 'server' | 'plain';
 
 /** What lanes take, first to last: the heavy suites run beside lighter ones, and the shortest ones come last. */
-const HEAVY_FIRST: readonly Kind[] = ['machine', 'kubernetes', 'server', 'plain', 'idle'];
+const HEAVY_FIRST: readonly Kind[] = ['machine', 'kubernetes', 'server', 'plain', 'idle', 'host'];
 /** What may begin when the machine has time to spare, beside all lanes. */
 const SPARE: readonly Kind[] = ['kubernetes', 'server', 'plain'];
 const LIGHT_FIRST: readonly Kind[] = ['server', 'plain', 'machine', 'kubernetes', 'idle'];
+/**
+ * One at a time: each machine takes a processor for itself, and suites that watch or attack the processes of this host
+ * would see each other's.
+ */
+const EXCLUSIVE: readonly Kind[] = ['machine', 'host'];
+/** More would be begun at once by the same look at the processors. */
+const SPARE_LANES = 2;
 
 export interface LaneOptions {
-  /** How many suites run at once; two more do beside them where they wait more than they work. */
+  /** How many suites run at once; beside them two that wait more than they work, and one that has to do with the host. */
   readonly jobs: number;
   /** Suites that need it begin when this has settled. */
   readonly kubernetes: Promise<unknown>;
@@ -50,20 +57,21 @@ export async function runInLanes<T>(
       if (file !== undefined) await runOne(file);
     }
   };
-  const lanes = lanesFor(jobs).map(lane);
-  await Promise.all(jobs === 1 ? lanes : [...lanes, spareLane()]);
+  const spareLanes = jobs === 1 ? 0 : SPARE_LANES;
+  await Promise.all([...lanesFor(jobs).map(lane), ...Array.from({ length: spareLanes }, spareLane)]);
   await lane(['alone']);
   return results;
 }
 
 function lanesFor(jobs: number): (readonly Kind[])[] {
   if (jobs === 1) return [HEAVY_FIRST];
-  return [HEAVY_FIRST, ...Array.from({ length: jobs - 1 }, () => LIGHT_FIRST), ['idle'], ['idle']];
+  return [HEAVY_FIRST, ...Array.from({ length: jobs - 1 }, () => LIGHT_FIRST), ['idle'], ['idle'], ['host']];
 }
 
 function kindOf(file: string, isIdle: (file: string) => boolean): Kind {
   if (file.endsWith('.alone.server.test.ts')) return 'alone';
   if (file.endsWith('.vm.server.test.ts')) return 'machine';
+  if (file.includes('.host.')) return 'host';
   if (isIdle(file)) return 'idle';
   if (needsKubernetes(file)) return 'kubernetes';
   return file.endsWith('.server.test.ts') ? 'server' : 'plain';
@@ -72,7 +80,8 @@ function kindOf(file: string, isIdle: (file: string) => boolean): Kind {
 /** Files that wait, and what keeps them from running now. */
 class Queue {
   readonly #waiting: Map<string, Kind>;
-  #machine: string | undefined;
+  /** Files that run and have their kind for themselves. */
+  readonly #exclusive = new Map<string, Kind>();
   #kubernetes = false;
 
   constructor(files: readonly string[], isIdle: (file: string) => boolean) {
@@ -86,7 +95,7 @@ class Queue {
     if (found === undefined) return undefined;
     const [file, kind] = found;
     this.#waiting.delete(file);
-    if (kind === 'machine') this.#machine = file;
+    if (EXCLUSIVE.includes(kind)) this.#exclusive.set(file, kind);
     return file;
   }
 
@@ -96,7 +105,7 @@ class Queue {
   }
 
   ended(file: string): void {
-    if (file === this.#machine) this.#machine = undefined;
+    this.#exclusive.delete(file);
   }
 
   admitKubernetes(): void {
@@ -109,9 +118,8 @@ class Queue {
     return !this.#kubernetes && held;
   }
 
-  /** Each machine takes a processor for itself. */
   #mayRun(file: string, kind: Kind): boolean {
     if (needsKubernetes(file) && !this.#kubernetes) return false;
-    return kind !== 'machine' || this.#machine === undefined;
+    return ![...this.#exclusive.values()].includes(kind);
   }
 }

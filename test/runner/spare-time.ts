@@ -2,8 +2,8 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SAMPLE_MS = 500;
-/** Share of all processors: of two, most of one. */
-const SPARE = 0.4;
+/** Share of all processors: of two, half of one. */
+const SPARE = 0.25;
 
 /** Resolves with true when the processors had nothing to do for a good part of half a second, with false once `ended` says so. */
 export async function untilSpareTime(ended: () => boolean): Promise<boolean> {

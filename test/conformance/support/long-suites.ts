@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { LONG, testFiles } from '../../runner/discover.ts';
 import type { Part, Report } from '../part.ts';
 
-const TESTS = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+export const TESTS = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const LONGEST_FILE_MS = '600000';
 
 export interface LongSuites extends Omit<Part, 'run'> {
@@ -15,15 +15,26 @@ export interface LongSuites extends Omit<Part, 'run'> {
 
 /** Runs the suites that `npm test` leaves out, one after the other. */
 export function longSuites({ folders, ...part }: LongSuites): Part {
-  const names = testFiles(TESTS)
-    .map((file) => file.slice(TESTS.length + 1))
-    .filter((name) => name.endsWith(LONG) && folders.some((folder) => name.startsWith(folder)));
-  return { ...part, run: (report) => runFiles(report, names) };
+  const names = testNames().filter(
+    (name) => name.endsWith(LONG) && folders.some((folder) => name.startsWith(folder)),
+  );
+  return { ...part, run: (report) => runSuites(report, names) };
 }
 
-async function runFiles(report: Report, names: readonly string[]): Promise<void> {
+/** All test files, by their paths below `test/`. */
+export const testNames = (): string[] => testFiles(TESTS).map((file) => file.slice(TESTS.length + 1));
+
+/** @param env beside that of this process */
+export async function runSuites(
+  report: Report,
+  names: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
   const args = [`${TESTS}/runner/main.ts`, '--jobs', '1', '--timeout', LONGEST_FILE_MS, ...names];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let last = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
     if (line !== '') last = line;

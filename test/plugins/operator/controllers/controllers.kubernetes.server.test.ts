@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { type Kubernetes, startKubernetes } from '../../../support/kubernetes.ts';
+import { repetitions } from '../../../support/repetitions.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { podObject, prepareCluster, type Replica, startReplica } from '../operator-rig.ts';
@@ -293,13 +294,16 @@ test('nothing failed for want of a permission so far', () => {
   assert.equal(denied, []);
 });
 
-test('none of 200 ServiceConfigs is missed, though the API server goes away meanwhile', async () => {
+const configs = repetitions(60, 200);
+
+test(`none of ${configs} ServiceConfigs is missed, though the API server goes away meanwhile`, async () => {
   const namespace = await kube.createNamespace();
-  const names = Array.from({ length: 200 }, (_, index) => `config-${index}`);
-  for (let from = 0; from < names.length; from += 50) {
-    const some = names.slice(from, from + 50);
+  const names = Array.from({ length: configs }, (_, index) => `config-${index}`);
+  const step = configs / 4;
+  for (let from = 0; from < configs; from += step) {
+    const some = names.slice(from, from + step);
     await Promise.all(some.map((name) => create(namespace, 'ServiceConfig', name, spec)));
-    if (from === 100) {
+    if (from === 2 * step) {
       await kube.pause();
       await kube.resume();
     }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { patient } from '../../../support/patience.ts';
+import { repetitions } from '../../../support/repetitions.ts';
 import { readyReplicas, startBed, withdraw } from './support/bed.ts';
 import { shown, startLoad } from './support/load.ts';
 
@@ -9,7 +10,7 @@ const test = suite('a replica ends under load');
 export const timeout = 240_000;
 
 const perSecond = 50;
-const aroundMs = 4_000;
+const aroundMs = repetitions(2_500, 4_000);
 /** How long an API server may go on dialling a replica that has ended. */
 const unawareMs = 1_000;
 /** How long its watch of the endpoints may lag behind what the API itself says. */

@@ -1,4 +1,5 @@
 import { suite } from 'uvu';
+import { repetitions } from '../../../support/repetitions.ts';
 import type { Phase } from './driver/plan.ts';
 import { judgeRepairs } from './judge-repair.ts';
 import { judgeReader, judgeRestarts } from './judge-restart.ts';
@@ -18,7 +19,7 @@ const restarts = [
   { signal: 'SIGKILL', mode, newcomer: true },
   { signal: 'SIGTERM', mode },
 ] as const;
-const children = 10_000;
+const children = repetitions(3_000, 10_000);
 const phases: readonly Phase[] = [
   { phase: 'restart', plan: { mode, hertz: 50, spawn: true, restarts } },
   { phase: 'repair', mode, damages: ['enforce', 'kill', 'agent', 'generation', 'decoy', 'pins'] },

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import type { Part } from './part.ts';
+import { runSuites, TESTS, testNames } from './support/long-suites.ts';
+
+const asks = /\brepetitions\(/;
+const names = testNames().filter((name) => asks.test(readFileSync(`${TESTS}/${name}`, 'utf8')));
+
+/** Suites of `npm test` whose numbers are smaller there. */
+export const repetitions: Part = {
+  name: 'repetitions',
+  summary: 'suites of `npm test` with more requests, restarts and bytes than there',
+  run: (report) => runSuites(report, names, { SVC_TEST_REPETITIONS: 'nightly' }),
+};
