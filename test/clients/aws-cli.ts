@@ -76,9 +76,6 @@ function declareCommon(test: AwsSuite): void {
     await s3('sync', 'tree', `s3://${BUCKET}/tree`, '--delete');
     await s3('sync', `s3://${BUCKET}/tree`, 'tree-back', '--delete');
     assert.equal(readTree(bed, 'tree-back'), readTree(bed, 'tree'));
-    await s3('sync', `s3://${BUCKET}/tree`, `s3://${BUCKET}/tree-beside`);
-    await s3('sync', `s3://${BUCKET}/tree-beside`, 'tree-beside');
-    assert.equal(readTree(bed, 'tree-beside'), readTree(bed, 'tree'));
   });
 
   test('rm removes one and many; ls sums up', async ({ bed, s3 }) => {

@@ -7,14 +7,15 @@ import { fileOf, flip, MiB, putParts } from '../attacks/support/stored.ts';
 import { descriptorsOf } from '../support/descriptors.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { rawState } from '../support/raw-state.ts';
+import { repetitions } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { cutDownload, cutUpload } from './support/cut-off.ts';
 
 const size = 6 * MiB;
-/** Before and after the first measure. Each holds 18 requests: one descriptor or 2 MiB left by each cycle would show. */
-const cycles = { before: 3, after: 15 };
-const mayGrow = { descriptors: 8, bytes: 28 * MiB };
+/** Before and after the first measure. Each holds 18 requests: one descriptor or 4 MiB left by each cycle would show, nightly 2 MiB. */
+const cycles = { before: repetitions(2, 3), after: repetitions(8, 15) };
+const mayGrow = { descriptors: cycles.after / 2, bytes: 28 * MiB };
 
 const test = suite('what many failures leave behind');
 let rig: Rig;
