@@ -1,25 +1,35 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest } from '../../support/helm.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { type Cluster, startCluster, stopCluster } from './cluster.ts';
+import { lateLabel, startLateWebhook } from './late-webhook.ts';
 
 const test = suite<Cluster>('scope of the webhook, while no operator answers');
 
 test.before(async (context) => {
   Object.assign(context, await startCluster());
-  const webhooks = manifest(await context.helm.render(), 'MutatingWebhookConfiguration', 'svc-operator');
-  await context.kubernetes.apply(webhooks);
+  const all = await context.helm.render();
+  const kinds = ['MutatingWebhookConfiguration', ...POLICY];
+  await context.kubernetes.apply(...kinds.map((kind) => manifest(all, kind, 'svc-operator')));
 });
 test.after(stopCluster);
 
 const WANTS_PROTECTION = { 'svc/inject': 'true' };
 
+const POLICY = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'];
+
 /** Whether a pod is made; what refuses it otherwise. */
-async function outcome({ kubernetes }: Cluster, namespace: string, annotations?: object): Promise<string> {
+async function outcome(
+  { kubernetes }: Cluster,
+  namespace: string,
+  annotations?: object,
+  { labels = {}, ...container }: { labels?: object; command?: readonly string[] } = {},
+): Promise<string> {
   await kubernetes.createServiceAccount({ namespace, name: 'default' });
   const { status, text } = await kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods`, {
-    metadata: { generateName: 'pod-', ...(annotations && { annotations }) },
-    spec: { containers: [{ name: 'shop', image: 'shop:1' }] },
+    metadata: { generateName: 'pod-', labels, ...(annotations && { annotations }) },
+    spec: { containers: [{ name: 'shop', image: 'shop:1', ...container }] },
   });
   return status === 201 ? 'made' : text;
 }
@@ -52,6 +62,43 @@ test("the cluster's own pods and the operator's are never asked about", async (c
     });
     assert.is(await outcome(cluster, namespace, WANTS_PROTECTION), 'made', namespace);
   }
+});
+
+test('one whose annotations come after svc-operator could see it is refused, by the policy', async (cluster) => {
+  const add = (annotations: object) => [{ op: 'add', path: '/metadata/annotations', value: annotations }];
+  const namespace = await cluster.kubernetes.createNamespace();
+  const labels = { [lateLabel]: 'true' };
+  const late = await startLateWebhook(cluster.kubernetes, add(WANTS_PROTECTION));
+  try {
+    // a configuration that is new takes the API server a moment
+    const text = await waitFor('the refusal', async () => {
+      const answer = await outcome(cluster, namespace, undefined, { labels });
+      return answer !== 'made' && answer;
+    });
+    assert.match(text, /ValidatingAdmissionPolicy 'svc-operator'.*no container starts with it/);
+    assert.match(text, /"code":403/);
+    const wrapped = { labels, command: ['/svc/svc-wrapper'] };
+    assert.is(await outcome(cluster, namespace, undefined, wrapped), 'made');
+    assert.is(await outcome(cluster, 'kube-system', undefined, { labels }), 'made');
+    assert.is(await outcome(cluster, namespace), 'made');
+  } finally {
+    await late.stop();
+  }
+});
+
+test('one that opts out late starts as it is', async (cluster) => {
+  const namespace = await cluster.kubernetes.createNamespace();
+  const value = { 'svc/inject': 'false', 'svc/vault-role': 'shop' };
+  const late = await startLateWebhook(cluster.kubernetes, [
+    { op: 'add', path: '/metadata/annotations', value },
+    { op: 'add', path: '/metadata/labels/seen', value: 'true' },
+  ]);
+  const isSeen = async () => {
+    await outcome(cluster, namespace, undefined, { labels: { [lateLabel]: 'true' } });
+    const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=seen`;
+    return (await cluster.kubernetes.must('GET', path)).items.length > 0;
+  };
+  await waitFor('a pod with the late annotations', isSeen).finally(() => late.stop());
 });
 
 test.run();

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { openObject } from '../../../src/runtime/bpf/object.ts';
 import { openRingBuffer } from '../../../src/runtime/bpf/ring-buffer.ts';
 import { ownMemoryMap } from '../../../src/runtime/native/process-lock.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { context, u32, u64 } from './arguments.ts';
 import { compiledFixture } from './compile.ts';
 
@@ -42,6 +43,7 @@ interface Use {
 }
 
 function inUse(): Use {
+  collectGarbage();
   const map = ownMemoryMap();
   const size = (ranges: typeof map) => ranges.reduce((sum, { start, end }) => sum + end - start, 0);
   return {

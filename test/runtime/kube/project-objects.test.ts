@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalsOf } from '../../../src/core/injection/resolve/resolve-injection.ts';
 import { createIntern, type PodObject, projectPod } from '../../../src/runtime/kube/project-objects.ts';
 import { createStore } from '../../../src/runtime/kube/reflect.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 
 const test = suite('projected pods');
 
@@ -95,12 +94,10 @@ test('annotations are ours however their prefix is written', () => {
 });
 
 test('5,000 pods take little memory', () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const intern = createIntern();
   const store = createStore((object: PodObject) => projectPod(object, intern), {});
   const used = () => {
-    collect();
+    collectGarbage();
     return process.memoryUsage().heapUsed;
   };
   const before = used();

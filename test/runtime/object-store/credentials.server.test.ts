@@ -6,6 +6,7 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http } from '../../support/http.ts';
+import { repetitions } from '../../support/repetitions.ts';
 import { type Rig, startRig } from '../../support/rig.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { startSvcProxy } from '../../support/svc-proxy.ts';
@@ -140,11 +141,17 @@ const providers: Readonly<Record<string, Provider>> = {
   },
 };
 
-for (const [name, provider] of Object.entries(providers)) {
-  test(`${name} opens the store to the proxy, gc, audit and validate`, async () => {
+const all = Object.entries(providers);
+/** How many of them are tried with every command: all commands ask in the same way. */
+const withEach = repetitions(2, all.length);
+
+for (const [index, [name, provider]] of all.entries()) {
+  const commands = index < withEach ? ['proxy', 'gc', 'audit', 'validate'] : ['proxy'];
+  test(`${name} opens the store to ${commands.join(', ')}`, async () => {
     writeFiles(provider.files?.() ?? {});
     const env = provider.env();
-    for (const [command, use] of Object.entries(users)) {
+    for (const command of commands) {
+      const use = users[command] as (typeof users)[string];
       await use(env);
       const requests = cloud.takeRequests();
       if (provider.asked) assert.ok(requests.includes(provider.asked), `${command}: ${requests.join(', ')}`);

@@ -8,16 +8,25 @@ clientConfig:
     path: /mutate
     port: 443
 rules:
-  - apiGroups: [""]
-    apiVersions: [v1]
-    operations: [CREATE]
-    resources: [pods]
-    scope: Namespaced
+  {{- include "svc.webhook.rules" . | nindent 2 }}
 failurePolicy: {{ .Values.operator.webhook.failurePolicy }}
 matchPolicy: Equivalent
 sideEffects: None
 reinvocationPolicy: IfNeeded
 timeoutSeconds: {{ .Values.operator.webhook.timeoutSeconds }}
+{{- end }}
+
+{{- define "svc.webhook.rules" -}}
+- apiGroups: [""]
+  apiVersions: [v1]
+  operations: [CREATE]
+  resources: [pods]
+  scope: Namespaced
+{{- end }}
+
+{{/* has() rather than the optional ?., which Kubernetes 1.28 does not take. */}}
+{{- define "svc.webhook.annotated" -}}
+has(object.metadata.annotations) && object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))
 {{- end }}
 
 {{/* Never the cluster's own pods, never the operator's: it could not start without itself. */}}
