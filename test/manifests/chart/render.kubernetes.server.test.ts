@@ -24,12 +24,13 @@ test('helm lint finds nothing, strictly', async ({ helm }) => {
 });
 
 test('every object has the fixed namespace, or none at all', async ({ helm }) => {
-  const clusterWide = ['Namespace', 'ClusterRole', 'ClusterRoleBinding', 'CustomResourceDefinition'];
+  const clusterWide = [
+    ...['Namespace', 'ClusterRole', 'ClusterRoleBinding', 'CustomResourceDefinition'],
+    ...['MutatingWebhookConfiguration', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+  ];
   for (const { values, options } of Object.values(INSTALLATIONS))
     for (const { kind, metadata } of await helm.render(values, options)) {
-      const expected = [...clusterWide, 'MutatingWebhookConfiguration'].includes(kind)
-        ? undefined
-        : 'svc-system';
+      const expected = clusterWide.includes(kind) ? undefined : 'svc-system';
       assert.is(metadata.namespace, expected, `${kind} ${metadata.name}`);
     }
 });
@@ -169,6 +170,20 @@ test('the webhook asks about pods that are made, in two entries, and fails close
   }
   assert.is(webhooks[0].namespaceSelector.matchLabels, undefined);
   assert.equal(webhooks[1].namespaceSelector.matchLabels, { 'svc/protected': 'true' });
+});
+
+test('the admission policy is there from Kubernetes 1.30 on, where the webhook fails closed', async ({
+  helm,
+}) => {
+  const open = { operator: { development: true, webhook: { failurePolicy: 'Ignore' } } };
+  for (const [values, version, count] of [
+    [{}, '1.30.0', 2],
+    [{}, '1.29.9', 0],
+    [open, '1.30.0', 0],
+  ] as const) {
+    const all = await helm.render(values, [`--kube-version=${version}`]);
+    assert.is(all.filter(({ kind }) => kind.startsWith('ValidatingAdmission')).length, count, version);
+  }
 });
 
 test('services lead to the ports that the operator listens on', async ({ helm }) => {
