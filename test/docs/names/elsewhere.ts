@@ -19,6 +19,7 @@ export const elsewhere: Readonly<Record<string, string>> = {
   '--minutes': 'npm run conformance',
   '--admission-control-config-file': 'kube-apiserver',
   '--no-hooks': 'helm',
+  '--kube-version': 'helm',
   '--set-file': 'helm',
   '--reuse-values': 'helm',
   '--reset-then-reuse-values': 'helm',

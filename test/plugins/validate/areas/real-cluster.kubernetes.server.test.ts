@@ -157,7 +157,7 @@ test('finds a webhook that fails open, and one that is not asked about a pod', a
   await state('SVC-OPERATOR-008', 'passed');
   const narrow = { objectSelector: { matchLabels: { wanted: 'true' } } };
   await found('SVC-OPERATOR-009', patchEntries(narrow), /objectSelector/);
-  await found('SVC-OPERATOR-012', patchEntries(narrow), /without the wrapper/);
+  await found('SVC-OPERATOR-012', patchEntries(narrow), /without the wrapper, and only the admission policy/);
   await found('SVC-OPERATOR-019', patchEntries(narrow), /without the wrapper/);
   await patchEntries({ objectSelector: {} })();
   await state('SVC-OPERATOR-012', 'passed');

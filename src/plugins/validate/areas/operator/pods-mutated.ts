@@ -35,7 +35,9 @@ function problemOf(tried: Tried): string | undefined {
     case 'protected':
       return undefined;
     case 'bare':
-      return 'A pod with svc/inject: "true" would start without the wrapper.';
+      return tried.isRefused
+        ? 'A pod with svc/inject: "true" stays without the wrapper, and only the admission policy refuses it.'
+        : 'A pod with svc/inject: "true" would start without the wrapper.';
     case 'refused':
       return `The operator refuses a pod that it should protect: ${tried.because}.`;
     default:
@@ -80,11 +82,11 @@ async function tried(
   { namespace, name, spec }: KnownServiceConfig,
 ): Promise<TriedConfig> {
   try {
-    const { kind } = await tryPod(context, {
+    const tried = await tryPod(context, {
       ...{ namespace, labels: spec.selector.matchLabels ?? {} },
       ...(spec.containers && { containers: spec.containers }),
     });
-    if (kind !== 'bare') return {};
+    if (tried.kind !== 'bare' || tried.isRefused) return {};
     const message = 'A pod that it selects would start without the wrapper.';
     return { failure: { subject: `${namespace}/${name}`, message } };
   } catch (error) {
@@ -111,8 +113,8 @@ export const annotatedPod = shared((context) =>
 /** The result of creating a pod in a dry run. */
 type Tried =
   | { readonly kind: 'protected' }
-  /** The pod would have started without the wrapper. */
-  | { readonly kind: 'bare' }
+  /** The webhook has not added the wrapper: the pod would have started without it, or the chart's policy refuses it. */
+  | { readonly kind: 'bare'; readonly isRefused: boolean }
   /** The operator refused the pod. */
   | { readonly kind: 'refused'; readonly because: string }
   /** The API server does not trust the webhook's certificate. */
@@ -140,7 +142,7 @@ async function tryPod(context: CheckContext, trial: Trial): Promise<Tried> {
   try {
     const request = { method: 'POST', path, query: { dryRun: 'All' }, body, timeoutMs };
     const pod = await send<Pod>(context, request);
-    return { kind: carriesWrapper(pod) ? 'protected' : 'bare' };
+    return carriesWrapper(pod) ? { kind: 'protected' } : { kind: 'bare', isRefused: false };
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === undefined) throw error;
     return refusal(error, trial.namespace);
@@ -151,6 +153,7 @@ function refusal(error: KubeError, namespace: string): Tried {
   const { message } = error;
   const because = message.replace(/^POST \S+: \d+: /, '');
   if (/admission webhook "[^"]*\.svc\.io" denied/.test(message)) return { kind: 'refused', because };
+  if (message.includes("ValidatingAdmissionPolicy 'svc-operator'")) return { kind: 'bare', isRefused: true };
   if (!/failed calling webhook "[^"]*\.svc\.io"/.test(message))
     throw new NotEvaluated(
       `The API server refuses a pod in ${namespace} for another reason: ${because}`,

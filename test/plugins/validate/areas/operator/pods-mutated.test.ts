@@ -46,6 +46,12 @@ test('it hides no pod that is left bare in another one', async () => {
   assert.match(result.unknown?.reason ?? '', /^1 of 3 /);
 });
 
+test('one that only the admission policy refuses is not left unprotected', async () => {
+  const refused =
+    "pods is forbidden: ValidatingAdmissionPolicy 'svc-operator' with binding 'svc-operator' denied";
+  assert.is((await verdict((pod) => (appOf(pod) === 'web' ? refused : admit(pod)))).state, 'passed');
+});
+
 test('the permission that is missing is named', async () => {
   const forbidden =
     'pods is forbidden: User "me" cannot create resource "pods" in API group "" in the namespace "shop"';
