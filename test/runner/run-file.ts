@@ -15,7 +15,11 @@ const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 /** Sources without their types, and their code, as the first of the files that import them has left them. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/svc-test', import.meta.url));
 /** Test processes move many large buffers and live briefly: collected seldom, by one thread, they take a tenth less time. */
-const COLLECTED_SELDOM = ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=128'];
+const COLLECTED_SELDOM = [
+  ...['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=128'],
+  // else 32 MB of buffers have all of the heap marked
+  ...['--external-memory-accounted-in-global-limit', '--initial-old-space-size=400'],
+];
 const DRAIN_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const running = new Set<ChildProcess>();

@@ -144,7 +144,7 @@ async function assertNoneLeft({ proxy, ended }: UsedProxy, afterMs: number): Pro
   await proxy.stop();
 }
 
-const many = repetitions(300, 1_000);
+const many = repetitions(200, 1_000);
 
 test(`none is left 1000 ms after the last of ${many} requests (key server by TLS)`, async () => {
   const vault = { addr: tls.url, token: rig.token, caFile: tls.caFile };
