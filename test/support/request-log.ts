@@ -28,12 +28,17 @@ export async function startRequestLog(target: string, identity?: Identity): Prom
     const upstream = forward({ host: hostname, port, agent, method, path, headers, setHost: false });
     upstream.on('continue', () => response.writeContinue());
     upstream.once('error', () => resetSocket(request.socket));
-    upstream.once('response', (answer) => void passBack(answer, response, entry));
+    let answer: IncomingMessage | undefined;
+    upstream.once('response', (begun) => {
+      answer = begun;
+      passBack(begun, response, entry);
+    });
     request.on('data', (chunk: Buffer) => {
       entry.requestBytes += chunk.length;
     });
     response.once('close', () => {
-      if (!response.writableFinished && upstream.socket) resetSocket(upstream.socket);
+      // the connection of an answer that has all come is another request's by now
+      if (!response.writableFinished && !answer?.complete && upstream.socket) resetSocket(upstream.socket);
     });
     if (request.headers.expect) upstream.flushHeaders();
     pipeline(request, upstream).catch(() => undefined);

@@ -24,7 +24,7 @@ async function outcome(
   { kubernetes }: Cluster,
   namespace: string,
   annotations?: object,
-  { labels = {}, ...container }: { labels?: object; command?: readonly string[] } = {},
+  { labels = {}, ...container }: { labels?: object; name?: string; command?: readonly string[] } = {},
 ): Promise<string> {
   await kubernetes.createServiceAccount({ namespace, name: 'default' });
   const { status, text } = await kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods`, {
@@ -79,6 +79,8 @@ test('one whose annotations come after svc-operator could see it is refused, by 
     assert.match(text, /"code":403/);
     const wrapped = { labels, command: ['/svc/svc-wrapper'] };
     assert.is(await outcome(cluster, namespace, undefined, wrapped), 'made');
+    const copierAlone = { ...wrapped, name: 'svc-wrapper' };
+    assert.match(await outcome(cluster, namespace, undefined, copierAlone), /no container starts with it/);
     assert.is(await outcome(cluster, 'kube-system', undefined, { labels }), 'made');
     assert.is(await outcome(cluster, namespace), 'made');
   } finally {

@@ -65,6 +65,29 @@ test('a webhook that changes nothing shows no certificate, and one without entri
   assert.is((await verdictOf('SVC-OPERATOR-007', empty)).state, 'failed');
 });
 
+test('an admission policy that does not deny is found, and one that there cannot be is not missed', async () => {
+  const policy = 'ValidatingAdmissionPolicy';
+  const changedTo = (kind: string, change: object) =>
+    fixtureOf(changed(kind, 'svc-operator', (one) => ({ ...one, spec: { ...one['spec'], ...change } })));
+  const said = async (fixture: ReturnType<typeof fixtureOf>) =>
+    JSON.stringify(await verdictOf('SVC-OPERATOR-022', fixture));
+  const binding = `${policy}Binding`;
+  assert.match(await said(changedTo(binding, { validationActions: ['Audit'] })), /does not deny/);
+  assert.match(await said(changedTo(binding, { policyName: 'other' })), /for the policy other/);
+  assert.match(await said(changedTo(binding, { matchResources: {} })), /some pods only/);
+  assert.match(
+    await said(changedTo(policy, { failurePolicy: 'Ignore' })),
+    /failurePolicy of the policy is Ignore/,
+  );
+  assert.match(await said(changedTo(policy, { validations: [] })), /validates nothing/);
+  assert.match(await said(fixtureOf(without(policy, 'svc-operator'))), /no such ValidatingAdmissionPolicy\./);
+  const old = fixtureOf(without(policy, 'svc-operator'), (cluster) => ({
+    ...cluster,
+    version: { major: '1', minor: '29' },
+  }));
+  assert.match(await said(old), /"skipped".*from 1\.30 on/);
+});
+
 test('nodes that no agent can run on do not count as covered', async () => {
   const fargate = changed('Node', 'node-1', (node) => ({
     ...node,

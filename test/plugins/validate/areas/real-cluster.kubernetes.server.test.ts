@@ -163,6 +163,18 @@ test('finds a webhook that fails open, and one that is not asked about a pod', a
   await state('SVC-OPERATOR-012', 'passed');
 });
 
+test('finds an admission policy that nothing binds', async () => {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/svc-operator';
+  const { metadata, ...binding } = await kube.must('GET', path);
+  await kube.must('DELETE', path);
+  assert.match(
+    JSON.stringify(await result('SVC-OPERATOR-022')),
+    /"failed".*ValidatingAdmissionPolicyBinding/,
+  );
+  await kube.apply({ ...binding, metadata: { name: metadata.name } });
+  assert.is((await result('SVC-OPERATOR-022'))?.state, 'passed');
+});
+
 test('creates no pod to see what becomes of one', async () => {
   await results(['SVC-OPERATOR-012', 'SVC-OPERATOR-019']);
   for (const place of ['default', namespace]) {

@@ -86,9 +86,8 @@ function paged({ pages = {} }: FakeCluster, key: string): unknown {
   return page;
 }
 
-const plurals: Readonly<Record<string, string>> = { NetworkPolicy: 'networkpolicies' };
 const rootOf = (apiVersion: string) => (apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`);
-const pluralOf = (kind: string) => plurals[kind] ?? `${kind.toLowerCase()}s`;
+const pluralOf = (kind: string) => `${kind}s`.replace(/ys$/, 'ies').toLowerCase();
 
 function collectionsOf({ apiVersion, kind, metadata: { namespace } }: FakeObject): readonly string[] {
   const all = `${rootOf(apiVersion)}/${pluralOf(kind)}`;

@@ -23,6 +23,7 @@ import {
 } from '../../cluster/operator.ts';
 import { protectedPodsOf } from '../../cluster/pods.ts';
 import { capped, getObject, secretMappingsOf, serviceConfigsOf } from '../../cluster/read.ts';
+import { admissionPolicy } from './admission-policy.ts';
 import { authoritiesExist } from './authorities.ts';
 import { annotatedPodMutated, configuredPodMutated } from './pods-mutated.ts';
 import { podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
@@ -305,5 +306,5 @@ export const operatorChecks: readonly Check[] = [
   ...[webhookEntries, webhookFailsClosed, webhookSelectors, webhookBundle, certificateExpiry],
   ...[annotatedPodMutated, configuredPodMutated, serviceConfigs, secretMappings],
   ...[podsWrapped, wrappersCurrent, secretReferences, verification, tokenAudience],
-  authoritiesExist,
+  ...[authoritiesExist, admissionPolicy],
 ];

@@ -116,4 +116,8 @@ export const fixtures: Fixtures = {
   'SVC-OPERATOR-019': { passes, fails: fixtureOf(admitting((pod) => pod)) },
   'SVC-OPERATOR-020': { passes, fails: fixtureOf(changed('Pod', 'web', withAudience(undefined))) },
   'SVC-OPERATOR-021': { passes, fails: fixtureOf(without('ConfigMap', 'store-ca')) },
+  'SVC-OPERATOR-022': {
+    passes,
+    fails: fixtureOf(without('ValidatingAdmissionPolicyBinding', 'svc-operator')),
+  },
 };

@@ -1,0 +1,63 @@
+import { isAtLeast, readVersion } from '../../../../runtime/kube/server-version.ts';
+import { type Check, type CheckFailure, skipped, verdict } from '../../check.ts';
+import { operatorName } from '../../cluster/operator.ts';
+import { getObject, send } from '../../cluster/read.ts';
+import { assertConfigured, webhooksOf } from './webhook.ts';
+
+export const admissionPolicy: Check = {
+  ...{ id: 'SVC-OPERATOR-022', area: 'operator', level: 'warning', needs: 'cluster' },
+  title: 'The API server refuses pods that get svc/ annotations after the webhook has seen them',
+  cause:
+    'The ValidatingAdmissionPolicy or its binding was deleted or changed by hand, or the chart was rendered for a Kubernetes before 1.30.',
+  fix: 'Apply the chart again; without Helm, render it for the version of this cluster (--kube-version).',
+  async run(context) {
+    const [webhooks, answer] = await Promise.all([webhooksOf(context), send(context, { path: '/version' })]);
+    assertConfigured(webhooks);
+    const version = readVersion(answer);
+    if (version !== undefined && !isAtLeast(version, 1, 30))
+      return skipped('Kubernetes has such policies from 1.30 on');
+    if (webhooks.every(({ failurePolicy }) => failurePolicy === 'Ignore'))
+      return skipped('The webhook fails open: the chart has no policy then');
+    const [policy, binding] = await Promise.all([
+      getObject<Policy>(context, pathOf('validatingadmissionpolicies')),
+      getObject<Binding>(context, pathOf('validatingadmissionpolicybindings')),
+    ]);
+    return verdict([...policyProblems(policy), ...bindingProblems(binding)].map(asFailure));
+  },
+};
+
+const pathOf = (plural: string) => `/apis/admissionregistration.k8s.io/v1/${plural}/${operatorName}`;
+
+interface Policy {
+  readonly spec: { readonly failurePolicy?: string; readonly validations?: readonly object[] };
+}
+
+interface Binding {
+  readonly spec: {
+    readonly policyName?: string;
+    readonly validationActions?: readonly string[];
+    /** The chart's has none: it is for all that the policy matches. */
+    readonly matchResources?: object;
+  };
+}
+
+function policyProblems(policy: Policy | undefined): readonly string[] {
+  if (policy === undefined) return ['There is no such ValidatingAdmissionPolicy.'];
+  const { failurePolicy = 'Fail', validations = [] } = policy.spec;
+  return [
+    ...(failurePolicy === 'Fail' ? [] : [`The failurePolicy of the policy is ${failurePolicy}.`]),
+    ...(validations.length > 0 ? [] : ['The policy validates nothing.']),
+  ];
+}
+
+function bindingProblems(binding: Binding | undefined): readonly string[] {
+  if (binding === undefined) return ['There is no such ValidatingAdmissionPolicyBinding.'];
+  const { policyName, validationActions = [], matchResources } = binding.spec;
+  return [
+    ...(policyName === operatorName ? [] : [`The binding is for the policy ${policyName}.`]),
+    ...(validationActions.includes('Deny') ? [] : ['The binding does not deny.']),
+    ...(matchResources === undefined ? [] : ['The binding is for some pods only.']),
+  ];
+}
+
+const asFailure = (message: string): CheckFailure => ({ subject: operatorName, message });
