@@ -11,6 +11,7 @@ export const node: Part = {
   name: 'node',
   summary: 'a whole node in an emulated machine: the chart as Helm installs it, pods under attack, its end',
   async run(report, { only = Object.keys(CHECKS), keep }) {
+    namedChecks(only, CHECKS);
     const cluster = await startNodeCluster(report.say);
     const tool = await helm();
     try {
@@ -26,13 +27,22 @@ export const node: Part = {
   },
 };
 
+type Checks = Parameters<RunChecks>[1];
+
+/** @throws Error naming the first that there is not, and those that there are */
+function namedChecks(names: readonly string[], checks: Checks) {
+  return names.map((name) => {
+    const check = checks[name];
+    if (!check) throw new Error(`There is no check named ${name}: ${Object.keys(checks).join(', ')}`);
+    return [name, check] as const;
+  });
+}
+
 /** One after the other, whatever becomes of each; without the chart there is nothing to check. */
 const runChecks =
   (bed: NodeBed, report: Report): RunChecks =>
   async (names, checks) => {
-    for (const name of names) {
-      const check = checks[name];
-      if (!check) throw new Error(`There is no check named ${name}: ${Object.keys(checks).join(', ')}`);
+    for (const [name, check] of namedChecks(names, checks)) {
       const begun = performance.now();
       report.say(`-- ${name}`);
       try {
