@@ -63,6 +63,10 @@ runner('fails on a suite that is never run', () => {
   fails('no-run', '0 passed, 2 failed', /forgotten[\s\S]*never run/);
 });
 
+runner('fails on tests that come while their suite runs', () => {
+  fails('late-tests', '1 passed, 1 failed', /late tests[\s\S]*while it ran/);
+});
+
 runner('fails on a file without a suite', () => {
   fails('no-suite', '0 passed, 1 failed', /runs no suite/);
 });

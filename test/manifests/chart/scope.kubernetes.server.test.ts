@@ -88,6 +88,20 @@ test('one whose annotations come after svc-operator could see it is refused, by 
   }
 });
 
+test('one that is not annotated, and whose wrapper was taken out, is refused as well', async ({
+  kubernetes,
+}) => {
+  const namespace = await kubernetes.createNamespace();
+  const volumes = [{ name: 'svc-wrapper', emptyDir: {} }];
+  const post = async (more: object) => {
+    const spec = { volumes, containers: [{ name: 'shop', image: 'shop:1', ...more }] };
+    const pod = { metadata: { generateName: 'pod-' }, spec };
+    return (await kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods`, pod)).text;
+  };
+  assert.match(await post({}), /no container starts with it/);
+  assert.match(await post({ command: ['/svc/svc-wrapper'] }), /"kind":"Pod"/);
+});
+
 test('one that opts out late starts as it is', async (cluster) => {
   const namespace = await cluster.kubernetes.createNamespace();
   const value = { 'svc/inject': 'false', 'svc/vault-role': 'shop' };

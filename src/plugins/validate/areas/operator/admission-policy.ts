@@ -6,9 +6,9 @@ import { assertConfigured, webhooksOf } from './webhook.ts';
 
 export const admissionPolicy: Check = {
   ...{ id: 'SVC-OPERATOR-022', area: 'operator', level: 'warning', needs: 'cluster' },
-  title: 'The API server refuses pods that get svc/ annotations after the webhook has seen them',
+  title: 'The admission policy is there, and its binding denies',
   cause:
-    'The ValidatingAdmissionPolicy or its binding was deleted or changed by hand, or the chart was rendered for a Kubernetes before 1.30.',
+    'The ValidatingAdmissionPolicy or its binding was deleted, or the chart was rendered for a Kubernetes before 1.30. Pods that another webhook changes after svc-operator can then start without the wrapper.',
   fix: 'Apply the chart again; without Helm, render it for the version of this cluster (--kube-version).',
   async run(context) {
     const [webhooks, answer] = await Promise.all([webhooksOf(context), send(context, { path: '/version' })]);
@@ -29,21 +29,22 @@ export const admissionPolicy: Check = {
 const pathOf = (plural: string) => `/apis/admissionregistration.k8s.io/v1/${plural}/${operatorName}`;
 
 interface Policy {
-  readonly spec: { readonly failurePolicy?: string; readonly validations?: readonly object[] };
+  readonly spec?: { readonly failurePolicy?: string; readonly validations?: readonly object[] };
 }
 
 interface Binding {
-  readonly spec: {
+  readonly spec?: {
     readonly policyName?: string;
     readonly validationActions?: readonly string[];
-    /** The chart's has none: it is for all that the policy matches. */
+    /** The chart's has neither: it is for all that the policy matches. */
     readonly matchResources?: object;
+    readonly paramRef?: object;
   };
 }
 
 function policyProblems(policy: Policy | undefined): readonly string[] {
   if (policy === undefined) return ['There is no such ValidatingAdmissionPolicy.'];
-  const { failurePolicy = 'Fail', validations = [] } = policy.spec;
+  const { failurePolicy = 'Fail', validations = [] } = policy.spec ?? {};
   return [
     ...(failurePolicy === 'Fail' ? [] : [`The failurePolicy of the policy is ${failurePolicy}.`]),
     ...(validations.length > 0 ? [] : ['The policy validates nothing.']),
@@ -52,11 +53,11 @@ function policyProblems(policy: Policy | undefined): readonly string[] {
 
 function bindingProblems(binding: Binding | undefined): readonly string[] {
   if (binding === undefined) return ['There is no such ValidatingAdmissionPolicyBinding.'];
-  const { policyName, validationActions = [], matchResources } = binding.spec;
+  const { policyName, validationActions = [], matchResources, paramRef } = binding.spec ?? {};
   return [
     ...(policyName === operatorName ? [] : [`The binding is for the policy ${policyName}.`]),
     ...(validationActions.includes('Deny') ? [] : ['The binding does not deny.']),
-    ...(matchResources === undefined ? [] : ['The binding is for some pods only.']),
+    ...((matchResources ?? paramRef) ? ['The binding is for some pods only.'] : []),
   ];
 }
 
