@@ -14,7 +14,7 @@ export interface FileLimits {
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 /** Sources without their types, and their code, as the first of the files that import them has left them. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/svc-test', import.meta.url));
-/** Test processes move many large buffers and live briefly: collected seldom, by one thread, they take a tenth less time. */
+/** Suites with servers move many large buffers and live briefly: collected seldom, by one thread, they take a tenth less time. */
 const COLLECTED_SELDOM = [
   ...['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=128'],
   // else 32 MB of buffers have all of the heap marked
@@ -54,7 +54,8 @@ export function stopAll(): void {
 }
 
 function start(file: string): ChildProcess {
-  const child = spawn(process.execPath, [...COLLECTED_SELDOM, CHILD, file], {
+  const flags = file.endsWith('.server.test.ts') ? COLLECTED_SELDOM : [];
+  const child = spawn(process.execPath, [...flags, CHILD, file], {
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true, // a process group of its own, so that what a test leaves behind can be ended with it
