@@ -1,5 +1,5 @@
 import { counted } from '../../core/units.ts';
-import { isAtLeast, readVersion } from '../../runtime/kube/server-version.ts';
+import { isAtLeast } from '../../runtime/kube/server-version.ts';
 import { coverage, judgeAgents, podsCovered, tier } from './areas/agent.ts';
 import { nodeArchitectures, nodeKernels, nodeTypes } from './areas/cluster.ts';
 import { configurationChecks } from './areas/configuration.ts';
@@ -34,7 +34,7 @@ import {
 } from './areas/secrets-server/server.ts';
 import { type Check, failed, notEvaluated, passed, skipped, verdict } from './check.ts';
 import { agentPodsOf, agentsOf } from './cluster/operator.ts';
-import { capped, send } from './cluster/read.ts';
+import { capped, serverVersionOf } from './cluster/read.ts';
 import type { Area } from './settings.ts';
 
 const unsealed = vaultCheck(
@@ -66,7 +66,7 @@ const serverVersion: Check = {
     'Before 1.28 webhooks have no match conditions: the webhook would be asked about every pod, or about none.',
   fix: 'Upgrade the cluster.',
   async run(context) {
-    const version = readVersion(await send(context, { path: '/version' }));
+    const version = await serverVersionOf(context);
     if (version === undefined) return notEvaluated('The API server does not report its version');
     const text = `${version.major}.${version.minor}`;
     if (isAtLeast(version, 1, 28)) return passed(text);

@@ -9,6 +9,7 @@ import {
   projectSecretMapping,
   projectServiceConfig,
 } from '../../../runtime/kube/project-objects.ts';
+import { readVersion } from '../../../runtime/kube/server-version.ts';
 import { type CheckContext, type CheckFailure, NotEvaluated, shared } from '../check.ts';
 
 /** @returns undefined if the object does not exist @throws NotEvaluated */
@@ -58,6 +59,11 @@ export async function send<T>(context: CheckContext, request: KubeRequest): Prom
       : asUnread(error);
   }
 }
+
+/** Undefined if the API server does not report it. @throws NotEvaluated */
+export const serverVersionOf = shared(async (context) =>
+  readVersion(await send(context, { path: '/version' })),
+);
 
 const isMissing = (error: unknown) => error instanceof KubeError && error.status === 404;
 

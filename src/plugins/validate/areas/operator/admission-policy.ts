@@ -1,7 +1,7 @@
-import { isAtLeast, readVersion } from '../../../../runtime/kube/server-version.ts';
+import { isAtLeast } from '../../../../runtime/kube/server-version.ts';
 import { type Check, type CheckFailure, skipped, verdict } from '../../check.ts';
 import { operatorName } from '../../cluster/operator.ts';
-import { getObject, send } from '../../cluster/read.ts';
+import { getObject, serverVersionOf } from '../../cluster/read.ts';
 import { assertConfigured, webhooksOf } from './webhook.ts';
 
 export const admissionPolicy: Check = {
@@ -11,9 +11,8 @@ export const admissionPolicy: Check = {
     'The ValidatingAdmissionPolicy or its binding was deleted, or the chart was rendered for a Kubernetes before 1.30. Pods that another webhook changes after svc-operator can then start without the wrapper.',
   fix: 'Apply the chart again; without Helm, render it for the version of this cluster (--kube-version).',
   async run(context) {
-    const [webhooks, answer] = await Promise.all([webhooksOf(context), send(context, { path: '/version' })]);
+    const [webhooks, version] = await Promise.all([webhooksOf(context), serverVersionOf(context)]);
     assertConfigured(webhooks);
-    const version = readVersion(answer);
     if (version !== undefined && !isAtLeast(version, 1, 30))
       return skipped('Kubernetes has such policies from 1.30 on');
     if (webhooks.every(({ failurePolicy }) => failurePolicy === 'Ignore'))

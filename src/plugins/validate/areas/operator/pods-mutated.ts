@@ -82,11 +82,11 @@ async function tried(
   { namespace, name, spec }: KnownServiceConfig,
 ): Promise<TriedConfig> {
   try {
-    const tried = await tryPod(context, {
+    const outcome = await tryPod(context, {
       ...{ namespace, labels: spec.selector.matchLabels ?? {} },
       ...(spec.containers && { containers: spec.containers }),
     });
-    if (tried.kind !== 'bare' || tried.isRefused) return {};
+    if (outcome.kind !== 'bare' || outcome.isRefused) return {};
     const message = 'A pod that it selects would start without the wrapper.';
     return { failure: { subject: `${namespace}/${name}`, message } };
   } catch (error) {
