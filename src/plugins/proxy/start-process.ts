@@ -61,7 +61,7 @@ const stallMs = 60_000;
  * Limits on what callers can make this process hold, so that it stays within 128 MiB whatever they do. They apply to
  * each worker.
  */
-const connectionBounds = { connections: 512, requests: 8, staleMs: 5_000 };
+const connectionBounds = { connections: 512, handshakes: 64, requests: 8, staleMs: 5_000 };
 const requestsAtOnce = 128;
 const waitingBytes = 8 * 1024 * 1024;
 const bodyBytes = 4 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
+import { Connections } from '../net/connections.ts';
 import { type HealthServer, type HealthSource, healthPage, listen } from './lean-health-server.ts';
 
 const limits = {
@@ -8,15 +9,19 @@ const limits = {
   requestTimeout: 10_000,
   keepAliveTimeout: 15_000,
 };
-const mostConnections = 64;
+/** One connection more ends a silent or idle one, so that nobody keeps probes out. */
+const bounds = { connections: 64, requests: 8, staleMs: 5_000 };
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics`. @throws SvcError HEALTH_ADDRESS (exit 78) if the address is not
  * available
  */
 export async function startHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
-  const server = createServer(limits, (request, response) => void answerHealth(request, response, source));
-  server.maxConnections = mostConnections;
+  const connections = new Connections(bounds);
+  const server = createServer(limits, (request, response) => {
+    if (connections.begin(request.socket, response)) void answerHealth(request, response, source);
+  });
+  connections.guard(server);
   const address = await listen(server, at);
   return { address, close: () => close(server) };
 }

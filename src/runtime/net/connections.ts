@@ -1,11 +1,13 @@
 import type http from 'node:http';
-import type { ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
+import type { Stream } from 'node:stream';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 
 export interface ConnectionBounds {
-  /** Maximum number of connections. */
+  /** Maximum number of connections, those in their TLS handshake included. */
   readonly connections: number;
+  /** Maximum number of connections in their TLS handshake; one more ends the oldest. */
+  readonly handshakes: number;
   /**
    * Maximum requests in progress on one connection; clients rarely send the next one before the response (pipelining).
    */
@@ -15,6 +17,10 @@ export interface ConnectionBounds {
 }
 
 interface Watched {
+  /** What requests come from: after the handshake, the TLS socket. */
+  socket: Socket;
+  /** Peer of a connection in its TLS handshake. */
+  handshake: string | undefined;
   requests: number;
   /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
   readBefore: number;
@@ -24,122 +30,204 @@ interface Watched {
   movedAt: number;
 }
 
-const unbounded: ConnectionBounds = {
-  connections: Number.POSITIVE_INFINITY,
-  requests: Number.POSITIVE_INFINITY,
-  staleMs: Number.POSITIVE_INFINITY,
-};
+const unbounded = Number.POSITIVE_INFINITY;
 
 /**
- * The connections of a server with their requests in progress. `node:http` counts a connection that never sent a byte
- * as busy, and would wait for it at shutdown.
+ * The connections of a server with their requests in progress, from the moment they are accepted. `node:http` counts a
+ * connection that never sent a byte as busy, and would wait for it at shutdown; of those in their TLS handshake it
+ * knows nothing.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
+  /** By accepted socket. */
   readonly #watched = new Map<Socket, Watched>();
+  /** Accepted sockets in their TLS handshake by peer, oldest first. */
+  readonly #handshakes = new Map<string, Socket>();
   #closing = false;
 
-  constructor(bounds: ConnectionBounds = unbounded) {
-    this.#bounds = bounds;
+  constructor(bounds: Partial<ConnectionBounds> = {}) {
+    const { connections = unbounded, handshakes = unbounded, requests = unbounded } = bounds;
+    this.#bounds = { connections, handshakes, requests, staleMs: bounds.staleMs ?? unbounded };
   }
 
   /**
-   * Adds a connection. One above the limit ends the slowest connection with an unfinished head, else the longest idle
-   * one, else the longest stale one.
+   * Counts a server's connections as they are accepted, before any handshake. One above the limit ends the slowest
+   * connection with an unfinished handshake or head, else the longest idle one, else the longest stale one; if there is
+   * none, it is refused.
    */
-  add(socket: Socket): void {
-    if (this.#watched.size >= this.#bounds.connections && !this.#endIdleOrStale()) {
-      resetSocket(socket);
-      return;
-    }
-    const now = performance.now();
-    this.#watched.set(socket, { requests: 0, readBefore: 0, idleSince: now, moved: 0, movedAt: now });
-    socket.once('close', () => this.#watched.delete(socket));
-    if (this.#closing) socket.destroy();
+  guard(server: Server): void {
+    const isTls = 'setSecureContext' in server;
+    const letIn = interceptAccepted(server, (socket) => {
+      if (this.#admit(socket, isTls)) letIn(socket);
+    });
+    // before the listener that starts serving the connection
+    if (isTls) server.prependListener('secureConnection', (socket: Socket) => this.#secured(socket));
   }
 
   /**
-   * Registers a request, which is in progress until its response closes.
+   * Registers a request, which is in progress until its response closes; for a connection without responses, until it
+   * closes itself.
    * @returns false if the connection has too many requests, and is therefore closed
    */
-  begin(socket: Socket, response: ServerResponse): boolean {
-    const watched = this.#watched.get(socket);
-    if (watched === undefined || watched.requests >= this.#bounds.requests) {
-      this.#end(socket);
-      return false;
-    }
-    this.#count(socket, 1);
+  begin(socket: Socket, response: Stream): boolean {
+    const accepted = acceptedOf(socket);
+    const watched = this.#watched.get(accepted);
+    // it is being closed
+    if (watched === undefined) return false;
+    if (watched.requests >= this.#bounds.requests) return !this.#end(accepted);
+    count(watched, 1);
     response.once('close', () => {
-      this.#count(socket, -1);
-      if (this.#closing) this.#endIdle(socket);
+      count(watched, -1);
+      if (this.#closing) endIdle(watched);
     });
     return true;
   }
 
-  /** Ends each connection as soon as it has no request in progress. */
-  close(): void {
+  /** Ends each connection as soon as it has no request in progress, and the last ones after `graceMs`. */
+  close(graceMs?: number): void {
     this.#closing = true;
-    for (const socket of this.#watched.keys()) this.#endIdle(socket);
-  }
-
-  #count(socket: Socket, by: 1 | -1): void {
-    const watched = this.#watched.get(socket);
-    if (watched === undefined) return;
-    watched.requests += by;
-    watched.readBefore = socket.bytesRead;
-    watched.idleSince = performance.now();
-  }
-
-  /** Sends pending responses first. */
-  #endIdle(socket: Socket): void {
-    if (this.#watched.get(socket)?.requests === 0) socket.destroySoon();
-  }
-
-  #endIdleOrStale(): boolean {
-    const idle = [...this.#watched].filter(([, { requests }]) => requests === 0);
-    const unfinished = idle.filter(([socket, { readBefore }]) => socket.bytesRead > readBefore);
-    const [oldest] = (unfinished.length > 0 ? unfinished : idle).sort(
-      ([, one], [, other]) => one.idleSince - other.idleSince,
-    );
-    return oldest === undefined ? this.endStale() : this.#end(oldest[0]);
+    for (const watched of this.#watched.values()) endIdle(watched);
+    if (graceMs === undefined) return;
+    const late = () => {
+      for (const accepted of this.#watched.keys()) this.#end(accepted);
+    };
+    setTimeout(late, graceMs).unref();
   }
 
   /** Ends the connection whose request has stalled longest, if there is one. */
   endStale(): boolean {
     const now = performance.now();
     let stalest: [Socket, Watched] | undefined;
-    for (const [socket, watched] of this.#watched) {
-      const moved = socket.bytesRead + socket.bytesWritten;
+    for (const [accepted, watched] of this.#watched) {
+      const moved = accepted.bytesRead + accepted.bytesWritten;
       if (moved !== watched.moved) Object.assign(watched, { moved, movedAt: now });
       if (watched.requests === 0 || now - watched.movedAt < this.#bounds.staleMs) continue;
-      if (stalest === undefined || watched.movedAt < stalest[1].movedAt) stalest = [socket, watched];
+      if (stalest === undefined || watched.movedAt < stalest[1].movedAt) stalest = [accepted, watched];
     }
     return stalest !== undefined && this.#end(stalest[0]);
   }
 
+  #admit(accepted: Socket, isTls: boolean): boolean {
+    if (this.#closing) accepted.destroy();
+    else if (this.#hasRoom(isTls)) this.#watch(accepted, isTls ? peerOf(accepted) : undefined);
+    else resetSocket(accepted);
+    return this.#watched.has(accepted);
+  }
+
+  #watch(accepted: Socket, handshake: string | undefined): void {
+    const now = performance.now();
+    const idle = { requests: 0, readBefore: 0, idleSince: now, moved: 0, movedAt: now };
+    this.#watched.set(accepted, { socket: accepted, handshake, ...idle });
+    if (handshake !== undefined) this.#handshakes.set(handshake, accepted);
+    accepted.once('close', () => this.#forget(accepted));
+  }
+
+  /** Ends others where that is needed. */
+  #hasRoom(isTls: boolean): boolean {
+    const [oldest] = this.#handshakes.values();
+    if (isTls && oldest !== undefined && this.#handshakes.size >= this.#bounds.handshakes) this.#end(oldest);
+    return this.#watched.size < this.#bounds.connections || this.#endIdle() || this.endStale();
+  }
+
+  /** Runs within OpenSSL: nothing may end the connection here. */
+  #secured(socket: Socket): void {
+    const accepted = this.#handshakes.get(peerOf(socket));
+    const watched = accepted && this.#watched.get(accepted);
+    if (accepted === undefined || watched === undefined) return;
+    acceptedSockets.set(socket, accepted);
+    this.#endHandshake(accepted, watched);
+    watched.socket = socket;
+  }
+
+  #endHandshake(accepted: Socket, watched: Watched): void {
+    const { handshake } = watched;
+    // the port may have been used again
+    if (handshake !== undefined && this.#handshakes.get(handshake) === accepted)
+      this.#handshakes.delete(handshake);
+    watched.handshake = undefined;
+  }
+
+  #endIdle(): boolean {
+    let found: [Socket, Watched] | undefined;
+    for (const [accepted, watched] of this.#watched) {
+      if (watched.requests > 0) continue;
+      if (found === undefined || givesWayBefore(watched, found[1])) found = [accepted, watched];
+    }
+    return found !== undefined && this.#end(found[0]);
+  }
+
   /** Closes immediately, because the connection's memory is needed. */
-  #end(socket: Socket): true {
-    this.#watched.delete(socket);
-    resetSocket(socket);
+  #end(accepted: Socket): true {
+    resetSocket(this.#watched.get(accepted)?.socket ?? accepted);
+    this.#forget(accepted);
     return true;
+  }
+
+  #forget(accepted: Socket): void {
+    const watched = this.#watched.get(accepted);
+    if (watched !== undefined) this.#endHandshake(accepted, watched);
+    this.#watched.delete(accepted);
   }
 }
 
-const carriers = new WeakMap<Socket, Socket>();
-
-/** Registers the TCP connection below a TLS socket, for `resetSocket`. */
-export function carry(socket: Socket, carrier: Socket): void {
-  carriers.set(socket, carrier);
+function count(watched: Watched, by: 1 | -1): void {
+  watched.requests += by;
+  watched.readBefore = watched.socket.bytesRead;
+  watched.idleSince = performance.now();
 }
+
+/** Sends pending responses first. */
+function endIdle({ requests, socket }: Watched): void {
+  if (requests === 0) socket.destroySoon();
+}
+
+function givesWayBefore(one: Watched, other: Watched): boolean {
+  const [isFirst, isSecond] = [isUnfinished(one), isUnfinished(other)];
+  return isFirst === isSecond ? one.idleSince < other.idleSince : isFirst;
+}
+
+const isUnfinished = ({ handshake, socket, readBefore }: Watched): boolean =>
+  handshake !== undefined || socket.bytesRead > readBefore;
+
+/**
+ * Has `decide` look at accepted connections in place of the server's own listeners, which make a TLS or HTTP connection
+ * of each.
+ * @returns hands one to those listeners
+ */
+export function interceptAccepted(
+  server: Server,
+  decide: (socket: Socket) => void,
+): (socket: Socket) => void {
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection').on('connection', decide);
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+}
+
+/** Equal for a TLS socket and the accepted one below it, and different for all others of a server. */
+export const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+
+/** By TLS socket. */
+const acceptedSockets = new WeakMap<Socket, Socket>();
+const acceptedOf = (socket: Socket): Socket => acceptedSockets.get(socket) ?? socket;
 
 /**
  * Closes a connection by RST, so that the peer cannot mistake a part for the whole. After a FIN, libuv refuses to
  * reset, and Node 24 would leave the socket open and spin at its exit; such a socket is closed normally.
- * @param carrier the TCP connection below a TLS socket, since only that can be reset
+ *
+ * A TLS connection is closed by its TCP connection, which alone can be reset, and only once nothing of OpenSSL is on
+ * the stack: this may be called from code that runs within its handshake, promises included, and Node frees the TLS
+ * state at once if the TCP connection has gone. The TLS socket then closes by itself.
+ * @param carrier the TCP connection below a TLS socket; known for those that `Connections` counts
  */
-export function resetSocket(socket: Socket, carrier = carriers.get(socket) ?? socket): void {
-  if (!isEnding(socket) && !isEnding(carrier)) carrier.resetAndDestroy();
-  socket.destroy();
+export function resetSocket(socket: Socket, carrier = acceptedOf(socket)): void {
+  const close = () => {
+    if (isEnding(socket) || isEnding(carrier)) carrier.destroy();
+    else carrier.resetAndDestroy();
+  };
+  if (carrier === socket) close();
+  else setImmediate(close);
 }
 
 const isEnding = ({ writableEnded, writableFinished }: Socket): boolean => writableEnded && !writableFinished;

@@ -261,9 +261,9 @@ export class Http1Connection {
   #fail(error: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
+    // closes the TLS connection above it, too
     if (this.#open) resetSocket(this.#socket, this.#carrier);
-    this.#socket.destroy();
-    this.#carrier.destroy();
+    else this.#carrier.destroy();
     const handler = this.#handler;
     this.#handler = undefined;
     this.#parser = undefined;

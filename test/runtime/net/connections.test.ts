@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { Stream } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Connections } from '../../../src/runtime/net/connections.ts';
@@ -26,15 +26,17 @@ class FakeSocket extends EventEmitter {
 
 function bounded(connections: number, staleMs = 3_600_000) {
   const watched = new Connections({ connections, requests: 2, staleMs });
+  const server = new EventEmitter();
+  watched.guard(server as Server);
   const add = () => {
     const socket = new FakeSocket();
-    watched.add(socket as unknown as Socket);
+    server.emit('connection', socket);
     return socket;
   };
   /** @returns ends the request */
   const begin = (socket: FakeSocket) => {
-    const response = new EventEmitter();
-    watched.begin(socket as unknown as Socket, response as ServerResponse);
+    const response = new Stream();
+    watched.begin(socket as unknown as Socket, response);
     return () => void response.emit('close');
   };
   return { watched, add, begin };
@@ -70,7 +72,7 @@ test('a connection with a request too many in progress is ended, and what comes 
   begin(many);
   begin(many);
   begin(one);
-  const third = () => watched.begin(many as unknown as Socket, new EventEmitter() as ServerResponse);
+  const third = () => watched.begin(many as unknown as Socket, new Stream());
   assert.equal([third(), third()], [false, false]);
   assert.equal(endings([many, one]), ['reset', '']);
 });

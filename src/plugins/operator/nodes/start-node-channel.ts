@@ -1,11 +1,11 @@
-import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import { listenAt } from '../../../runtime/net/connections.ts';
+import { Connections, listenAt } from '../../../runtime/net/connections.ts';
+import { tlsLimits, tlsTerms } from '../../../runtime/net/tls-limits.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
 import { defaultLimits, type NodeRegistryLimits } from './node-registry.ts';
 import type { NodeTokens } from './node-tokens.ts';
@@ -91,9 +91,7 @@ async function ended(
 }
 
 /** Each agent has one connection, and the registry holds at most 5,000 nodes. */
-const mostConnections = 6_000;
-const handshakeTimeout = 10_000;
-const minVersion = 'TLSv1.2';
+const bounds = { connections: 6_000, handshakes: 64, requests: 1 };
 
 interface TlsListener {
   /** With the actual port. */
@@ -113,25 +111,22 @@ async function listenForNodes(
   certificates: NodeCertificates,
   accept: (socket: TLSSocket) => void,
 ): Promise<TlsListener> {
+  const connections = new Connections(bounds);
   const server = createServer(
     {
       ...materialOf(certificates),
-      ...{ requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'], handshakeTimeout },
+      ...{ requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'], ...tlsLimits },
     },
     (socket) => {
       // agents may disconnect at any time
       socket.on('error', () => {});
-      accept(socket);
+      // an agent's connection is never idle: it stays as long as the agent wants
+      if (connections.begin(socket, socket)) accept(socket);
     },
   );
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.maxConnections = mostConnections;
-  // a connection that fails before or in its handshake concerns only the caller
-  server.on('tlsClientError', () => {});
+  connections.guard(server);
+  // a connection that fails in its handshake, or does not end it in time, concerns only the caller
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
   const address = await listenAt(server, at, (cause) => refused(at, cause));
   return {
     address,
@@ -140,7 +135,11 @@ async function listenForNodes(
       createSecureContext(material);
       server.setSecureContext(material);
     },
-    close: (graceMs) => closed(server, sockets, graceMs),
+    close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.close(graceMs);
+      return closed;
+    },
   };
 }
 
@@ -149,16 +148,7 @@ function materialOf(certificates: NodeCertificates) {
   const { key, cert } = certificates.current();
   const ca = certificates.clientAuthorities();
   if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('there are no authorities for agents');
-  return { key, cert, ca, minVersion } as const;
-}
-
-async function closed(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
-  const all = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => {
-    for (const socket of sockets) socket.destroy();
-  }, graceMs);
-  await all;
-  clearTimeout(timer);
+  return { key, cert, ca, ...tlsTerms };
 }
 
 function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {

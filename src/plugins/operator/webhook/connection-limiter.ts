@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
+import { interceptAccepted, peerOf } from '../../../runtime/net/connections.ts';
 
 /** Sockets that wait for their handshake need little memory. The limit is above what any cluster opens. */
 const mostQueued = 1_000;
@@ -48,7 +49,6 @@ interface Clock {
  */
 export function makeRoom(server: Server, most: number, clock = systemClock()): ConnectionLimiter {
   const { now, later } = clock;
-  const secure = server.listeners('connection');
   const queue = new Map<Socket, string>();
   /** Least recently used first. */
   const connections = new Map<string, Connection>();
@@ -56,19 +56,19 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
   let watching: NodeJS.Timeout | undefined;
   let isMakingWay = false;
 
-  server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+  const secure = interceptAccepted(server, (socket) => {
     if (queue.size >= mostQueued) {
       socket.destroy();
       return;
     }
-    const name = nameOf(socket);
+    const name = peerOf(socket);
     queue.set(socket, name);
     socket.once('close', () => leave(socket, name));
     letIn();
   });
   // before the handler that answers
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const name = nameOf(request.socket);
+    const name = peerOf(request.socket);
     if (queue.size > 0) response.setHeader('connection', 'close');
     // for the next request on an idle connection
     become(name, 'unfinished');
@@ -95,7 +95,7 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
       if (connections.size >= most) break;
       queue.delete(socket);
       connections.set(name, { socket, state: 'unfinished', since: now() });
-      for (const begin of secure) begin.call(server, socket);
+      secure(socket);
     }
     if (queue.size > 0) makeWay();
     watch();
@@ -167,9 +167,4 @@ function systemClock(): Clock {
       return utilization;
     },
   };
-}
-
-/** Equal for a socket and its TLS socket. */
-function nameOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
-import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
@@ -9,6 +8,7 @@ import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
+import { tlsLimits, tlsTerms } from '../../../runtime/net/tls-limits.ts';
 import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
 import { makeRoom } from './connection-limiter.ts';
 import { type DecideDeps, decide } from './decide.ts';
@@ -66,7 +66,7 @@ export function createUnauthorizedClientLog(every: Logger, now: () => number = (
 
 /** Longer than the API server's own 90 s, so that the API server closes idle connections. */
 const limits = {
-  handshakeTimeout: 10_000,
+  ...tlsLimits,
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
@@ -79,6 +79,8 @@ const limits = {
  * Each API server keeps about 25. With twice as many connections, large reviews would exceed the container's memory.
  */
 export const mostConnections = 48;
+/** In progress on one connection; API servers send one after the other. */
+const mostRequests = 8;
 /** In the kernel. */
 const listenBacklog = 1_024;
 
@@ -108,14 +110,14 @@ export async function startWebhookServer(
   at: ListenAddress,
   { certificate, handle, clientAuthorities: ca, onStranger, most = mostConnections }: WebhookServerOptions,
 ): Promise<WebhookServer> {
-  const connections = new Connections();
+  const connections = new Connections({ requests: mostRequests });
   const asks = ca !== undefined;
   const options = { ...limits, ...tlsOf(certificate, ca), requestCert: asks, rejectUnauthorized: asks };
   const server = createServer(options, (request, response) => {
     if (connections.begin(request.socket, response)) void handle(request, response);
   });
+  connections.guard(server);
   const room = makeRoom(server, most);
-  server.on('secureConnection', (socket: Socket) => connections.add(socket));
   // such as a probe that hangs up within the handshake
   server.on('tlsClientError', (error, socket) => {
     const reason = strangeness(error, socket);
@@ -129,13 +131,15 @@ export async function startWebhookServer(
     linger: (times) => linger(server, times),
     drain(withinMs) {
       room.close();
-      return drain(server, connections, withinMs);
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.close(withinMs);
+      return closed;
     },
   };
 }
 
 function tlsOf({ cert, key }: ServerCertificate, ca: string | undefined): ServerOptions {
-  return { cert, key, ca, minVersion: 'TLSv1.2' };
+  return { cert, key, ca, ...tlsTerms };
 }
 
 /** The error in the caller's certificate; undefined if its connection failed for another reason. */
@@ -153,14 +157,6 @@ function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {
     exitStatus: exitStatus.config,
     cause,
   });
-}
-
-async function drain(server: Server, connections: Connections, withinMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  connections.close();
-  const late = setTimeout(() => server.closeAllConnections(), withinMs);
-  await closed;
-  clearTimeout(late);
 }
 
 interface LingerTimes {

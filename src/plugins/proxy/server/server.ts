@@ -57,7 +57,7 @@ export async function startServer(
   const overTls = tls && createTlsServer?.(tls, limits, serve(false));
   const server: Server = overTls ?? createServer(limits, serve(false));
   server.on('checkContinue', serve(true));
-  server.on(overTls ? 'secureConnection' : 'connection', (socket: Socket) => connections.add(socket));
+  connections.guard(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket),
   );

@@ -1,50 +1,20 @@
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { carry, resetSocket } from '../../../runtime/net/connections.ts';
+import { tlsLimits, tlsTerms } from '../../../runtime/net/tls-limits.ts';
 import { type CertificateFiles, readTlsFiles, stampOf, tlsFaults } from './tls-files.ts';
 
-/** Handshakes at a time; a further connection ends the oldest. */
-const mostHandshakes = 64;
-const handshakeTimeout = 10_000;
-
-/**
- * A `node:https` server with a bound on connections in their handshake.
- * @throws Error if certificate and key do not fit together
- */
+/** @throws Error if certificate and key do not fit together */
 export function createTlsServer(
   files: CertificateFiles,
   limits: ServerOptions,
   serve: RequestListener,
 ): Server {
-  const server = createServer({ ...limits, ...readTlsFiles(files), minVersion, handshakeTimeout }, serve);
-  const handshakes = new Map<string, Socket>();
-  server.on('connection', (carrier: Socket) => {
-    const [oldest] = handshakes.values();
-    if (handshakes.size >= mostHandshakes && oldest !== undefined) resetSocket(oldest);
-    const peer = peerOf(carrier);
-    handshakes.set(peer, carrier);
-    carrier.once('close', () => handshakes.delete(peer));
-  });
-  // runs before the handler of node:https, which starts serving the connection
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    const peer = peerOf(socket);
-    const carrier = handshakes.get(peer);
-    handshakes.delete(peer);
-    if (carrier === undefined) socket.destroy();
-    else carry(socket, carrier);
-  });
+  const server = createServer({ ...limits, ...tlsLimits, ...readTlsFiles(files) }, serve);
   // for example a client that does not trust the certificate, or speaks plain HTTP
-  server.on('tlsClientError', (_error, socket) => socket.destroy());
-  return server;
+  return server.on('tlsClientError', (_error, socket) => socket.destroy());
 }
-
-const minVersion = 'TLSv1.2';
-
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 export interface TlsFollowing {
   readonly server: Server;
@@ -80,7 +50,7 @@ function renew(server: Server, files: CertificateFiles): string | undefined {
   const [fault] = tlsFaults(files);
   if (fault !== undefined) return fault;
   try {
-    server.setSecureContext({ ...readTlsFiles(files), minVersion });
+    server.setSecureContext({ ...readTlsFiles(files), ...tlsTerms });
     return undefined;
   } catch (error) {
     return (error as Error).message;
