@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,6 +10,8 @@ import { s3Client } from '../support/object-store.ts';
 import { rawBytes, rawHttp } from '../support/raw-http.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
+import { Crowd } from './support/crowd.ts';
+import { createListenerCertificate } from './support/listener-certificate.ts';
 
 const test = suite('memory of the proxy before a caller is known, and after');
 const MiB = 1024 * 1024;
@@ -19,6 +20,8 @@ const callers = {
   SVC_PROXY_ACCESS_KEY_ID: 'AKCALLER',
   SVC_PROXY_SECRET_ACCESS_KEY: 'the-secret-of-the-callers',
 };
+
+const certificate = createListenerCertificate();
 
 let rig: Rig;
 let cgroup: MemoryCgroup;
@@ -29,33 +32,10 @@ test.before(async () => {
 test.before.each(() => {
   cgroup = createMemoryCgroup(room);
 });
-test.after(() => rig?.stop());
-
-/** Connections of somebody who means harm; what becomes of them does not matter. */
-class Crowd {
-  readonly #address: { readonly host: string; readonly port: number };
-  readonly #sockets = new Set<Socket>();
-
-  constructor(url: string) {
-    const { hostname: host, port } = new URL(url);
-    this.#address = { host, port: Number(port) };
-  }
-
-  /** @param bytes what each sends, and then no more */
-  async send(count: number, bytes: Buffer): Promise<void> {
-    for (let left = count; left > 0; left--) {
-      const socket = connect(this.#address);
-      this.#sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
-      socket.write(bytes);
-      if (left % 20 === 0) await setTimeout(5);
-    }
-  }
-
-  end(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-}
+test.after(async () => {
+  await rig?.stop();
+  await certificate.remove();
+});
 
 const head = (line: string, ...more: string[]): Buffer =>
   Buffer.from([`${line} HTTP/1.1`, 'Host: 127.0.0.1', ...more, '', ''].join('\r\n'));
@@ -97,7 +77,7 @@ const attacks: Readonly<Record<string, (crowd: Crowd) => Promise<void>>> = {
  */
 async function behave(proxy: RiggedProxy, until: AbortSignal): Promise<number> {
   const { GetObjectCommand, PutObjectCommand } = await import('@aws-sdk/client-s3');
-  const s3 = await s3Client(proxy.target, 12);
+  const s3 = await s3Client({ ...proxy.target, caFile: certificate.caFile }, 12);
   let served = 0;
   while (!until.aborted) {
     const at = { Bucket: rig.bucket, Key: `good-${served % 5}` };
@@ -112,7 +92,17 @@ async function behave(proxy: RiggedProxy, until: AbortSignal): Promise<number> {
   return served;
 }
 
-for (const [who, env] of Object.entries({ 'callers who are authenticated': callers, anybody: {} }))
+/**
+ * Over TLS the attacks are the same, in the usual run with a share of their connections, which still is more than are
+ * kept: there is less time to be served in.
+ */
+const scenes = {
+  'callers who are authenticated': { env: callers, share: 1, rounds: 10 },
+  anybody: { env: {}, share: 1, rounds: 10 },
+  'anybody, over TLS': { env: certificate.env, share: repetitions(0.4, 1), rounds: repetitions(3, 10) },
+};
+
+for (const [who, { env, share, rounds }] of Object.entries(scenes))
   test(`stays within 128 MiB whatever comes, and keeps serving (${who})`, async () => {
     const proxy = await rig.proxy({ env, under: cgroup.under });
     const health = () => rawHttp(`${proxy.health}/healthz`);
@@ -120,7 +110,7 @@ for (const [who, env] of Object.entries({ 'callers who are authenticated': calle
     const good = behave(proxy, done.signal);
     good.catch(() => undefined);
     for (const [name, attack] of Object.entries(attacks)) {
-      const crowd = new Crowd(proxy.url);
+      const crowd = new Crowd(proxy.url, share);
       await attack(crowd);
       await setTimeout(300);
       assert.is((await health()).status, 200, name);
@@ -128,7 +118,7 @@ for (const [who, env] of Object.entries({ 'callers who are authenticated': calle
     }
     done.abort();
     const served = await good;
-    assert.ok(served > 10, `${served} rounds`);
+    assert.ok(served > rounds, `${served} rounds`);
     assert.is(cgroup.killed(), 0);
     assert.ok(existsSync(`/proc/${proxy.pid}`));
     await proxy.stop();

@@ -67,7 +67,9 @@ export async function s3Client(target: S3Target, maxAttempts = 1): Promise<S3Cli
   const { S3Client } = await import('@aws-sdk/client-s3');
   const { endpoint, region, accessKeyId, secretAccessKey, caFile } = target;
   const credentials = { accessKeyId, secretAccessKey };
-  const trust = caFile ? { requestHandler: { httpsAgent: new Agent({ ca: readFileSync(caFile) }) } } : {};
+  const trust = caFile
+    ? { requestHandler: { httpsAgent: new Agent({ ca: readFileSync(caFile), keepAlive: true }) } }
+    : {};
   return new S3Client({ endpoint, region, credentials, forcePathStyle: true, maxAttempts, ...trust });
 }
 

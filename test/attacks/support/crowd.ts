@@ -6,9 +6,12 @@ import { connect as connectTls } from 'node:tls';
 export class Crowd {
   readonly address: { readonly host: string; readonly port: number };
   readonly #isTls: boolean;
+  readonly #share: number;
   readonly #sockets = new Set<Socket>();
 
-  constructor(url: string) {
+  /** @param share of the connections that `send` is told */
+  constructor(url: string, share = 1) {
+    this.#share = share;
     const { hostname: host, port, protocol } = new URL(url);
     this.address = { host, port: Number(port) };
     this.#isTls = protocol === 'https:';
@@ -21,7 +24,7 @@ export class Crowd {
 
   /** @param bytes what each sends, and then no more */
   async send(count: number, bytes: Uint8Array): Promise<void> {
-    for (let left = count; left > 0; left--) {
+    for (let left = Math.ceil(count * this.#share); left > 0; left--) {
       this.open().write(bytes);
       if (left % 20 === 0) await setTimeout(5);
     }

@@ -1,4 +1,4 @@
-import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls';
+import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
