@@ -119,22 +119,24 @@ for (const [name, start] of Object.entries({
   serving.run();
 }
 
-const lean = suite('lean health server among many connections');
+const crowded = suite('health server among many connections');
 
-lean('silent ones give way to those that ask', async () => {
-  const health = createHealth();
-  const expose = async () => ({ contentType: 'text/plain', body: '' });
-  const server = await startLeanHealthServer(
-    { host: '127.0.0.1', port: 0 },
-    { snapshot: health.snapshot, expose },
-  );
-  const port = Number(server.address.split(':').at(-1));
-  const silent = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
-  await Promise.all(silent.map((socket) => once(socket, 'connect')));
-  assert.is((await http(`http://${server.address}/healthz`)).status, 200);
-  for (const socket of silent) socket.destroy();
-  await server.close();
-});
+for (const [name, start] of Object.entries({ startHealthServer, startLeanHealthServer }))
+  crowded(`silent ones give way to those that ask (${name})`, async () => {
+    const health = createHealth();
+    const expose = async () => ({ contentType: 'text/plain', body: '' });
+    const server = await start({ host: '127.0.0.1', port: 0 }, { snapshot: health.snapshot, expose });
+    const port = Number(server.address.split(':').at(-1));
+    const silent = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(silent.map((socket) => once(socket, 'connect')));
+    assert.is((await http(`http://${server.address}/healthz`)).status, 200);
+    for (const socket of silent) socket.destroy();
+    await server.close();
+  });
+
+crowded.run();
+
+const lean = suite('lean health server');
 
 lean('a half-open connection is answered, one that ends within its request is closed', async () => {
   const health = createHealth();

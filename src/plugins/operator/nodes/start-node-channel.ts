@@ -91,7 +91,7 @@ async function ended(
 }
 
 /** Each agent has one connection, and the registry holds at most 5,000 nodes. */
-const bounds = { connections: 6_000, handshakes: 64, requests: 1 };
+const bounds = { connections: 6_000, handshakes: 256, requests: 1 };
 
 interface TlsListener {
   /** With the actual port. */

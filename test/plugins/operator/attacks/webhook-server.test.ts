@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
+import { connect as connectTcp } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -27,8 +28,12 @@ interface Target {
   open(): Promise<TLSSocket>;
 }
 
-async function attacked(most: number, use: (target: Target) => Promise<void>): Promise<void> {
-  const handle = createHandler({ decide: () => Promise.resolve(skip), metrics, log });
+async function attacked(
+  most: number,
+  use: (target: Target) => Promise<void>,
+  decide = () => Promise.resolve(skip),
+): Promise<void> {
+  const handle = createHandler({ decide, metrics, log });
   const server = await startWebhookServer({ host: '127.0.0.1', port: 0 }, { certificate, handle, most });
   const port = Number(server.address.split(':')[1]);
   const opened: TLSSocket[] = [];
@@ -49,6 +54,10 @@ async function attacked(most: number, use: (target: Target) => Promise<void>): P
 
 const post = (url: string, body: string) => http(`${url}/mutate`, { method: 'POST', body, ca });
 const review = JSON.stringify(reviewOf({ spec: { containers: [] } }));
+
+const length = Buffer.byteLength(review);
+const oneRequest = `POST /mutate HTTP/1.1\r\nHost: webhook\r\nContent-Length: ${length}\r\n\r\n${review}`;
+const pipelined = oneRequest.repeat(300);
 
 test('a target that is no URL does not end the process', () =>
   attacked(10, async ({ open, url }) => {
@@ -79,6 +88,36 @@ test('a review that takes much more memory than its length is not read', () =>
     assert.match(why, /more than 200000 objects and lists/);
   }));
 
+test('connections that never begin their handshake give way', () =>
+  attacked(8, async ({ url }) => {
+    const { hostname: host, port } = new URL(url);
+    const silent = Array.from({ length: 20 }, () => connectTcp(Number(port), host).on('error', () => {}));
+    await Promise.all(silent.map((socket) => once(socket, 'connect')));
+    assert.is((await post(url, review)).status, 200);
+    for (const socket of silent) socket.destroy();
+  }));
+
+test('a connection with hundreds of reviews that wait for their decision is closed', async () => {
+  let decided = 0;
+  const decide = async (): Promise<Decision> => {
+    decided += 1;
+    await setTimeout(200);
+    return skip;
+  };
+  await attacked(
+    10,
+    async ({ url, open }) => {
+      const socket = await open();
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.resume().write(pipelined);
+      await closed;
+      assert.ok(decided <= 8, `${decided} at a time`);
+      assert.is((await post(url, review)).status, 200);
+    },
+    decide,
+  );
+});
+
 test('connections that say nothing give way', () =>
   attacked(8, async ({ url, open }) => {
     const silent = await Promise.all(Array.from({ length: 20 }, open));
@@ -107,9 +146,8 @@ test('more connections than are kept are answered one after the other', () =>
 test('connections that are kept give way at once when they have been answered', () =>
   attacked(4, async ({ url, open }) => {
     const kept = await Promise.all(Array.from({ length: 4 }, open));
-    const length = Buffer.byteLength(review);
     for (const socket of kept) {
-      socket.write(`POST /mutate HTTP/1.1\r\nHost: webhook\r\nContent-Length: ${length}\r\n\r\n${review}`);
+      socket.write(oneRequest);
       await once(socket, 'data');
     }
     const first = new Promise((resolve) => kept[0]?.once('close', resolve));
@@ -169,7 +207,6 @@ test('one that turns out to be too long is answered, and its connection closed',
 test('a review in a great many pieces is one review', () =>
   attacked(64, async ({ open }) => {
     const socket = await open();
-    const length = Buffer.byteLength(review);
     socket.write(`POST /mutate HTTP/1.1\r\nHost: webhook\r\nContent-Length: ${length}\r\n\r\n`);
     const answered = once(socket, 'data');
     for (const byte of Buffer.from(review)) socket.write(Buffer.of(byte));

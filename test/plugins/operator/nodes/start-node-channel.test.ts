@@ -292,6 +292,20 @@ test('go on with the former certificates while the new ones cannot be used', asy
   await connected(start({ node: 'node-2' }));
 });
 
+test('are taken while hundreds of strangers never end their handshake, and these are ended', async ({
+  rig,
+  start,
+}) => {
+  const { connect } = await import('node:net');
+  const strangers = Array.from({ length: 400 }, () =>
+    connect(rig.address.port, rig.address.host).on('error', () => {}),
+  );
+  const left = () => strangers.filter(({ closed }) => !closed).length;
+  await waitFor('the first ones to give way', () => left() < 300, { timeoutMs: 9_000 });
+  await connected(start());
+  await waitFor('the others to be late', () => left() === 0, { timeoutMs: 30_000 });
+});
+
 test('end promptly, with agents that are connected and callers that say nothing', async ({ rig, start }) => {
   const { connect } = await import('node:net');
   const silent = connect(rig.address.port, rig.address.host);
