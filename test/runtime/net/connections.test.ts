@@ -3,15 +3,22 @@ import type { Server, Socket } from 'node:net';
 import { Stream } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Connections } from '../../../src/runtime/net/connections.ts';
+import { type ConnectionBounds, Connections } from '../../../src/runtime/net/connections.ts';
 
 const test = suite('connections of a server');
 
 /** As much of a socket as is looked at, with how it was ended. */
 class FakeSocket extends EventEmitter {
+  readonly remoteAddress = '127.0.0.1';
+  readonly remotePort: number;
   bytesRead = 0;
   bytesWritten = 0;
   ended = '';
+
+  constructor(remotePort = 0) {
+    super();
+    this.remotePort = remotePort;
+  }
 
   destroySoon(): void {
     this.ended ||= 'soon';
@@ -111,6 +118,53 @@ test('closing ends idle ones at once, the others after their request, and new on
   assert.equal(endings([idle, busy]), ['soon', '']);
   done();
   assert.equal(endings([busy, add()]), ['soon', 'destroyed']);
+});
+
+/** A server that has TLS, of which each connection is accepted first, and at some time secured. */
+function overTls(bounds: Partial<ConnectionBounds>) {
+  const watched = new Connections({ requests: 2, ...bounds });
+  const server = Object.assign(new EventEmitter(), { setSecureContext: () => undefined });
+  const begun: FakeSocket[] = [];
+  server.on('connection', (socket) => begun.push(socket));
+  watched.guard(server as unknown as Server);
+  let port = 1_024;
+  const accept = () => {
+    port += 1;
+    const socket = new FakeSocket(port);
+    server.emit('connection', socket);
+    return socket;
+  };
+  const secure = ({ remotePort }: FakeSocket) => {
+    const socket = new FakeSocket(remotePort);
+    server.emit('secureConnection', socket);
+    return socket;
+  };
+  const begin = (socket: FakeSocket) => watched.begin(socket as unknown as Socket, new Stream());
+  return { begun, accept, secure, begin };
+}
+
+test('of too many connections in their handshake the oldest is ended; those that have done theirs are not', () => {
+  const { accept, secure } = overTls({ handshakes: 2 });
+  const [done, first] = [accept(), accept()];
+  secure(done);
+  const more = [accept(), accept()];
+  assert.equal(endings([done, first, ...more]), ['', 'reset', '', '']);
+});
+
+test('one whose handshake is unfinished gives way before one that is idle', () => {
+  const { accept, secure } = overTls({ connections: 2 });
+  const [idle, unfinished] = [accept(), accept()];
+  secure(idle);
+  accept();
+  assert.equal(endings([idle, unfinished]), ['', 'reset']);
+});
+
+test('one that is refused is not even begun', () => {
+  const { begun, accept, secure, begin } = overTls({ connections: 1 });
+  const busy = accept();
+  assert.ok(begin(secure(busy)));
+  const late = accept();
+  assert.equal([begun, late.ended], [[busy], 'reset']);
 });
 
 test.run();

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resetSocket } from '../../../src/runtime/net/connections.ts';
+import { createCertificateAuthority } from '../../support/certificates.ts';
 
 const test = suite('resetSocket');
 
@@ -31,6 +33,32 @@ test('a socket whose end is under way is let go of as well', async () => {
   await once(near, 'close');
   far.destroy();
   close();
+});
+
+test('a TLS connection may be reset from within its own handshake', async () => {
+  const { cert, key } = createCertificateAuthority().issue({ commonName: 'near' });
+  const server = createTlsServer({ cert, key }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  let carrier: Socket | undefined;
+  server.on('connection', (socket) => {
+    carrier = socket;
+  });
+  server.on('secureConnection', (socket) =>
+    resetSocket(
+      socket.on('error', () => undefined),
+      carrier,
+    ),
+  );
+  for (let count = 0; count < 20; count++) {
+    const far = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    const [failed] = await once(
+      far.on('secureConnect', () => far.write('x')),
+      'error',
+    ).catch((e) => [e]);
+    assert.is((failed as NodeJS.ErrnoException).code, 'ECONNRESET');
+  }
+  server.close();
 });
 
 test.run();

@@ -1,5 +1,12 @@
 import type { TLSSocket } from 'node:tls';
-import type { MethodDefinition, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
+import type {
+  MethodDefinition,
+  ServerInterceptor,
+  ServerUnaryCall,
+  ServiceDefinition,
+  sendUnaryData,
+} from '@grpc/grpc-js';
+import { Budget } from '../../../core/budget.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import type { Leadership } from '../contract.ts';
@@ -134,13 +141,21 @@ export interface GrpcEndpoint {
  * too large, and the agent would retry forever.
  */
 const limits = {
-  'grpc.max_receive_message_length': 4 * 1_048_576,
+  'grpc.max_receive_message_length': 2 * 1_048_576,
   'grpc.max_concurrent_streams': 4,
   'grpc-node.max_session_memory': 10,
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
   'grpc.enable_channelz': 0,
 };
+
+/**
+ * Reports being read or answered at a time, for all connections together: 16 MiB. The others stay unread in the
+ * network, where the flow control of HTTP/2 holds them.
+ */
+const reportsAtOnce = 8;
+/** Milliseconds from the beginning of a report to its answer. */
+const reportTimeoutMs = 10_000;
 
 /** Loads gRPC and the schema; reports reach `answer` as bytes. */
 export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEndpoint> {
@@ -149,7 +164,7 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
     loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel'),
   ]);
   const method = service['ReportNode'] as MethodDefinition<NodeReportMessage, NodeReportReply>;
-  const server = new grpc.Server(limits);
+  const server = new grpc.Server({ ...limits, interceptors: [takeTurns(grpc)] });
   const raw = { ...method, requestDeserialize: (bytes: Buffer) => bytes };
   server.addService({ ReportNode: raw } as ServiceDefinition, {
     ReportNode: (call: Call, reply: sendUnaryData<NodeReportReply>) =>
@@ -165,6 +180,30 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
       former.drain(graceMs);
       former.destroy();
     },
+  };
+}
+
+/** Has each call wait for its turn before anything of its message is read. */
+function takeTurns(grpc: Grpc): ServerInterceptor {
+  const turns = new Budget(reportsAtOnce);
+  return (_method, call) => {
+    const turn = turns.ask(1);
+    const end = () => {
+      clearTimeout(timer);
+      if (!turn.giveUp()) turn.release();
+    };
+    const intercepted = new grpc.ServerInterceptingCall(call, {
+      start: (next) => next({ onCancel: end }),
+      sendStatus(status, next) {
+        end();
+        next(status);
+      },
+    });
+    const read = intercepted.startRead.bind(intercepted);
+    intercepted.startRead = () => void turn.granted.then((granted) => granted && read());
+    const tooLate = { code: grpc.status.DEADLINE_EXCEEDED, details: 'the report did not arrive in time' };
+    const timer = setTimeout(() => intercepted.sendStatus(tooLate), reportTimeoutMs).unref();
+    return intercepted;
   };
 }
 

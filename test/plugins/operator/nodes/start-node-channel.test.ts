@@ -1,4 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  type SecureClientSessionOptions,
+} from 'node:http2';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { NodeState } from '../../../../src/plugins/agent/operator/contract.ts';
@@ -296,7 +303,6 @@ test('are taken while hundreds of strangers never end their handshake, and these
   rig,
   start,
 }) => {
-  const { connect } = await import('node:net');
   const strangers = Array.from({ length: 400 }, () =>
     connect(rig.address.port, rig.address.host).on('error', () => {}),
   );
@@ -306,8 +312,53 @@ test('are taken while hundreds of strangers never end their handshake, and these
   await waitFor('the others to be late', () => left() === 0, { timeoutMs: 30_000 });
 });
 
+/** Begins a report of that many bytes, and leaves out the last. @returns whether the operator has taken it in */
+function unfinishedReport(session: ClientHttp2Session, bytes: number): () => boolean {
+  const report = session.request({
+    ':method': 'POST',
+    ':path': '/svc.operator.v1.NodeChannel/ReportNode',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  let taken = false;
+  const message = Buffer.alloc(5 + bytes);
+  message.writeUInt32BE(bytes + 1, 1);
+  report
+    .on('error', () => {})
+    .write(message, (error) => {
+      taken = !error;
+    });
+  return () => taken;
+}
+
+test('are read a few at a time, however many are begun by whoever has a certificate', async ({
+  rig,
+  start,
+}) => {
+  const [ca, key, cert] = [rig.tls.caPath, rig.tls.keyPath, rig.tls.certPath].map((path) =>
+    readFileSync(path),
+  );
+  const url = `https://${rig.address.host}:${rig.address.port}`;
+  const sessions = Array.from({ length: 10 }, () =>
+    connectHttp2(url, { ca, key, cert, servername: 'localhost' } as SecureClientSessionOptions),
+  );
+  const reports = sessions.flatMap((session) =>
+    [1, 2, 3, 4].map(() =>
+      unfinishedReport(
+        session.on('error', () => {}),
+        1_900_000,
+      ),
+    ),
+  );
+  const taken = () => reports.filter((isTaken) => isTaken()).length;
+  await waitFor('the first ones', () => taken() >= 8);
+  await setTimeout(500);
+  assert.is(taken(), 8);
+  for (const session of sessions) session.destroy();
+  await connected(start());
+});
+
 test('end promptly, with agents that are connected and callers that say nothing', async ({ rig, start }) => {
-  const { connect } = await import('node:net');
   const silent = connect(rig.address.port, rig.address.host);
   silent.on('error', () => {});
   await connected(start());
