@@ -223,8 +223,8 @@ const acceptedOf = (socket: Socket): Socket => acceptedSockets.get(socket) ?? so
  */
 export function resetSocket(socket: Socket, carrier = acceptedOf(socket)): void {
   const close = () => {
-    if (isEnding(socket) || isEnding(carrier)) carrier.destroy();
-    else carrier.resetAndDestroy();
+    if (!isEnding(socket) && !isEnding(carrier)) carrier.resetAndDestroy();
+    carrier.destroy();
   };
   if (carrier === socket) close();
   else setImmediate(close);

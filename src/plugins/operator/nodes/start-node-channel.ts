@@ -5,7 +5,7 @@ import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
-import { tlsLimits, tlsTerms } from '../../../runtime/net/tls-limits.ts';
+import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
 import { defaultLimits, type NodeRegistryLimits } from './node-registry.ts';
 import type { NodeTokens } from './node-tokens.ts';
@@ -148,7 +148,7 @@ function materialOf(certificates: NodeCertificates) {
   const { key, cert } = certificates.current();
   const ca = certificates.clientAuthorities();
   if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error('there are no authorities for agents');
-  return { key, cert, ca, ...tlsTerms };
+  return { key, cert, ca, ...tlsContextLimits };
 }
 
 function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {

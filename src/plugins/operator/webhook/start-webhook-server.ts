@@ -8,7 +8,7 @@ import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
-import { tlsLimits, tlsTerms } from '../../../runtime/net/tls-limits.ts';
+import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
 import { makeRoom } from './connection-limiter.ts';
 import { type DecideDeps, decide } from './decide.ts';
@@ -139,7 +139,7 @@ export async function startWebhookServer(
 }
 
 function tlsOf({ cert, key }: ServerCertificate, ca: string | undefined): ServerOptions {
-  return { cert, key, ca, ...tlsTerms };
+  return { cert, key, ca, ...tlsContextLimits };
 }
 
 /** The error in the caller's certificate; undefined if its connection failed for another reason. */

@@ -2,7 +2,7 @@ import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { tlsLimits, tlsTerms } from '../../../runtime/net/tls-limits.ts';
+import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import { type CertificateFiles, readTlsFiles, stampOf, tlsFaults } from './tls-files.ts';
 
 /** @throws Error if certificate and key do not fit together */
@@ -50,7 +50,7 @@ function renew(server: Server, files: CertificateFiles): string | undefined {
   const [fault] = tlsFaults(files);
   if (fault !== undefined) return fault;
   try {
-    server.setSecureContext({ ...readTlsFiles(files), ...tlsTerms });
+    server.setSecureContext({ ...readTlsFiles(files), ...tlsContextLimits });
     return undefined;
   } catch (error) {
     return (error as Error).message;
