@@ -7,6 +7,7 @@
 #include "paths/calls.h"
 #include "paths/core_limit.h"
 #include "paths/descriptor_link.h"
+#include "paths/interpreter.h"
 #include "paths/kernel_memory.h"
 #include "paths/perf.h"
 #include "paths/proc_file.h"
@@ -20,7 +21,9 @@ int BPF_PROG(file_open, struct file *file, int verdict)
 {
 	if (verdict)
 		return verdict;
-	return is_on_procfs(file) ? on_proc_file_open(file) : on_token_open(file);
+	if (is_on_procfs(file))
+		return on_proc_file_open(file);
+	return is_interpreter_write(file) ? on_interpreter_write() : on_token_open(file);
 }
 
 /* Runs at every read of every file, so it is attached only while a process is covered that was not from its start. */

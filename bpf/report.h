@@ -9,7 +9,7 @@
 struct attempt {
 	enum svc_access_path path;
 	struct task_struct *source;
-	struct task_struct *target; /* 0: all memory of the machine */
+	struct task_struct *target; /* 0: all processes of the machine */
 	struct svc_process process; /* of the target */
 	const struct svc_token *token; /* instead of a task: the token to be read */
 	bool decoy;

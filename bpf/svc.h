@@ -28,7 +28,8 @@ enum svc_access_path {
 	SVC_PATH_OPEN_DESCRIPTOR = 9,
 	SVC_PATH_CORE_LIMIT = 10,
 	SVC_PATH_TOKEN = 11,
-	SVC_ACCESS_PATHS = 12,
+	SVC_PATH_INTERPRETER = 12,
+	SVC_ACCESS_PATHS = 13,
 };
 
 enum svc_outcome {
@@ -80,10 +81,11 @@ struct svc_token {
 	__u32 reserved;
 };
 
-/* Attack paths to the memory of all processes at once, which may be left unguarded. */
+/* Attack paths to all processes at once, which may be left unguarded. */
 enum svc_left {
 	SVC_LEFT_KERNEL_MEMORY = 1,
 	SVC_LEFT_PERF = 2,
+	SVC_LEFT_INTERPRETERS = 4,
 };
 
 struct svc_settings {
@@ -103,7 +105,7 @@ struct svc_hit {
 	__u32 source_tgid;
 	__u32 source_tid;
 	__u32 source_uid;
-	__u32 target_tgid; /* 0 if the path leads to all memory */
+	__u32 target_tgid; /* 0 if the path leads to all processes */
 	__u32 syscall;
 	__u16 path;
 	__u8 outcome;

@@ -7,13 +7,16 @@
 #include "kernel.h"
 
 #define PROC_MAGIC 0x9fa0
+#define BINFMT_MAGIC 0x42494e4d
+#define MODE_WRITE 2
 #define CHARACTER_DEVICE 0020000
 #define FILE_KIND 0170000
 #define DEV_MEM ((1 << 20) | 1)
 #define DEV_KMEM ((1 << 20) | 2)
 #define LONGEST_NAME 8
 
-/* SVC_PATH_ENVIRON or SVC_PATH_MEMORY with the task, SVC_PATH_KERNEL_MEMORY without, else SVC_PATH_NONE. */
+/* SVC_PATH_ENVIRON or SVC_PATH_MEMORY with the task, SVC_PATH_KERNEL_MEMORY or SVC_PATH_INTERPRETER without, else
+ * SVC_PATH_NONE. */
 struct file_target {
 	enum svc_access_path path;
 	struct task_struct *task;
@@ -94,12 +97,18 @@ inlined void read_proc_file(struct file *file, struct inode *inode, struct file_
 inlined void read_file_target(struct file *file, struct file_target *target)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	unsigned long magic = BPF_CORE_READ(inode, i_sb, s_magic);
 
 	target->path = SVC_PATH_NONE;
 	target->task = 0;
 	target->forsaken = false;
-	if (BPF_CORE_READ(inode, i_sb, s_magic) == PROC_MAGIC) {
+	if (magic == PROC_MAGIC) {
 		read_proc_file(file, inode, target);
+		return;
+	}
+	if (magic == BINFMT_MAGIC) {
+		if (BPF_CORE_READ(file, f_mode) & MODE_WRITE)
+			target->path = SVC_PATH_INTERPRETER;
 		return;
 	}
 	if ((BPF_CORE_READ(inode, i_mode) & FILE_KIND) != CHARACTER_DEVICE)

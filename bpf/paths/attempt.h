@@ -57,7 +57,7 @@ static __noinline int is_anything_covered(void)
 	return found;
 }
 
-/* Whether a path to the memory of all processes is guarded: not if there is nothing to protect. */
+/* Whether a path to all processes is guarded: not if there is nothing to protect. */
 inlined bool is_machine_guarded(enum svc_left what)
 {
 	struct svc_settings *now = current_settings();

@@ -78,7 +78,8 @@ static __noinline bool is_attempt_by_open(struct file *file, struct attempt *att
 		return false;
 	begin_attempt(attempt, target.path);
 	if (!target.task)
-		return is_machine_guarded(SVC_LEFT_KERNEL_MEMORY);
+		return is_machine_guarded(target.path == SVC_PATH_INTERPRETER ? SVC_LEFT_INTERPRETERS
+									      : SVC_LEFT_KERNEL_MEMORY);
 	struct task_struct *owner = owner_of_task(target.task);
 
 	/* a child may share the memory of its parent */

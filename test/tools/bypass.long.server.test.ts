@@ -23,6 +23,7 @@ test('every attack path leaks, ordinary reads work, and a core limit of 1 stops 
     files: { '/opt/test/bypass': program, '/opt/test/walk.mjs': await guestProgram(entry) },
     script: `exec ${GUEST_NODE} /opt/test/walk.mjs /opt/test/bypass`,
     processors: 1,
+    modules: true,
     timeoutMs: 200_000,
   });
   assert.is(status, 0, stderr);

@@ -29,8 +29,8 @@ export const tallies = [
 /** Maximum entries of one cgroup in the process table. */
 export const mostOfOneCgroup = 8_192;
 
-/** Paths to all memory that are left unguarded, as bits. */
-export const leftAlone = { kernelMemory: 1, perf: 2 } as const;
+/** Paths to all processes that are left unguarded, as bits. */
+export const leftAlone = { kernelMemory: 1, perf: 2, interpreters: 4 } as const;
 
 export const protectionFlags = { late: 1, decoy: 2 } as const;
 
@@ -193,7 +193,7 @@ export interface AccessEvent {
     /** Id of the process's cgroup (v2). */
     readonly cgroup: bigint;
   };
-  /** Pid 0 if the path gives access to all memory of the machine. */
+  /** Pid 0 if the path leads to all processes of the machine. */
   readonly target: {
     readonly pid: number;
     /** Nanoseconds since boot. */
@@ -217,6 +217,7 @@ export const accessPaths = [
   'open_descriptor',
   'core_limit',
   'token',
+  'interpreter',
 ] as const;
 
 export type AccessPath = (typeof accessPaths)[number];

@@ -112,13 +112,21 @@ async function registrationOr(
   }
 }
 
+function pathsLeftAlone({ guardKernelMemory, guardPerf, guardInterpreters }: AgentConfig): number {
+  return (
+    (guardKernelMemory ? 0 : leftAlone.kernelMemory) |
+    (guardPerf ? 0 : leftAlone.perf) |
+    (guardInterpreters ? 0 : leftAlone.interpreters)
+  );
+}
+
 function guardOf(config: AgentConfig, { log, metrics, health }: ComponentDeps): StartingGuard {
   const measured = createGuardMetrics(metrics);
   const guard = createGuard({
     folder: config.bpfFolder,
     enforce: config.enforce,
     kill: config.reactiveKill,
-    left: (config.guardKernelMemory ? 0 : leftAlone.kernelMemory) | (config.guardPerf ? 0 : leftAlone.perf),
+    left: pathsLeftAlone(config),
     tiers: config.tiers,
     intervalMs: config.canaryInterval,
     log,

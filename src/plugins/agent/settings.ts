@@ -98,6 +98,13 @@ export const agentSettings = {
     fallback: 'true',
     ...boolean(),
   },
+  guardInterpreters: {
+    variable: 'SVC_AGENT_GUARD_INTERPRETERS',
+    flag: 'guard-interpreters',
+    summary: 'false: let binfmt_misc be changed; else its files are read-only while anything is protected',
+    fallback: 'true',
+    ...boolean(),
+  },
   requireEnforcement: {
     variable: 'SVC_AGENT_REQUIRE_ENFORCEMENT',
     flag: 'require-enforcement',

@@ -8,13 +8,14 @@ export type AccessPathNeed =
   | 'core-limit'
   | 'allow-core-pattern'
   | 'own-victim'
+  | 'tool'
   | 'ends-victim';
 
 export interface AccessPathEntry {
   readonly path: string;
   readonly title: string;
   readonly needs: readonly AccessPathNeed[];
-  readonly kind: 'environ' | 'memory' | 'descriptor' | 'stack' | 'kernel';
+  readonly kind: 'environ' | 'memory' | 'descriptor' | 'stack' | 'kernel' | 'child' | 'interpreter';
 }
 
 export interface VictimFacts {
@@ -27,6 +28,10 @@ export interface VictimFacts {
   readonly descriptor: number;
   readonly child?: number;
   readonly childAddress?: number;
+  /** A program that it starts over and over, by its path there. */
+  readonly tool?: string;
+  /** That the tool's file system lies over. */
+  readonly folder?: string;
 }
 
 export interface VictimOptions {
@@ -37,6 +42,8 @@ export interface VictimOptions {
   readonly setproctitle?: boolean;
   /** Soft limit of core dumps, in bytes. */
   readonly coreLimit?: number;
+  /** It starts a program over and over, with mounts of its own over folders that it makes in this empty one. */
+  readonly toolFolder?: string;
 }
 
 /** `killed`: a signal ended the attacker before it could say anything. */

@@ -74,5 +74,6 @@ function flags(options: VictimOptions): string[] {
     ...(options.child ? ['--child'] : []),
     ...(options.setproctitle ? ['--setproctitle'] : []),
     ...(options.coreLimit === undefined ? [] : ['--core-limit', String(options.coreLimit)]),
+    ...(options.toolFolder === undefined ? [] : ['--tool', options.toolFolder]),
   ];
 }

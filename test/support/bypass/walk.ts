@@ -1,3 +1,4 @@
+import { temporaryFolder } from '../temporary.ts';
 import { type Armed, armAccessPath, tryAccessPath } from './attempt.ts';
 import type { AccessPathEntry, AccessPathResult, AttemptOptions, VictimOptions } from './types.ts';
 import { newMarker, startVictim, startWaitingVictim, type Victim } from './victim.ts';
@@ -85,7 +86,13 @@ class Walk {
     return {
       setproctitle: needs.includes('setproctitle'),
       ...(needs.includes('core-limit') ? { coreLimit: 1 } : {}),
+      ...(needs.includes('tool') ? { toolFolder: this.#toolFolder() } : {}),
     };
+  }
+
+  #toolFolder(): string {
+    const { path, remove } = temporaryFolder('tool');
+    return this.#keep({ path, end: remove }).path;
   }
 
   #keep<T extends { end(): Promise<void> }>(started: T): T {

@@ -24,6 +24,9 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t securityfs securityfs /sys/kernel/security
 ip link set lo up
+for module in /lib/modules/*; do
+	[ ! -e "$module" ] || insmod "$module"
+done
 
 for port in 1 2 3; do stty -F /dev/ttyS$port raw 115200; done
 cd /root

@@ -1,10 +1,12 @@
 import { constants, copyFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { baseArchive } from './base-archive.ts';
 import { appendArchive, type Entry } from './cpio.ts';
 import { librariesOf } from './libraries.ts';
+import { kernelModules } from './qemu.ts';
 import { builtPackage, tree } from './package-files.ts';
-import { DEFAULT_MACHINE, MACHINES, type VmOptions } from './types.ts';
+import { DEFAULT_MACHINE, MACHINES, type MachineName, type VmOptions } from './types.ts';
 
 const INIT = fileURLToPath(new URL('./init.sh', import.meta.url));
 
@@ -18,6 +20,7 @@ export async function writeInitialFileSystem(file: string, options: VmOptions): 
     { path: '/etc/hosts', content: '127.0.0.1 localhost\n' },
     ...builtPackage(),
     ...(await programs(options.programs ?? [])),
+    ...(options.modules ? await modules(options.machine ?? DEFAULT_MACHINE) : []),
     ...Object.entries(options.files ?? {}).flatMap(([path, source]) => added(path, source)),
   ];
   const { architecture } = MACHINES[options.machine ?? DEFAULT_MACHINE];
@@ -32,6 +35,11 @@ async function programs(paths: readonly string[]): Promise<Entry[]> {
     ...(await librariesOf(paths)),
     ...paths.map((path) => ({ path, file: path, executable: true }) as const),
   ];
+}
+
+async function modules(machine: MachineName): Promise<Entry[]> {
+  const paths = await kernelModules(machine);
+  return paths.map((file) => ({ path: `/lib/modules/${basename(file)}`, file }));
 }
 
 function added(path: string, source: string | Uint8Array): Entry[] {

@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireTool } from '../../testbed/ensure.ts';
+import { modulesOf } from '../../testbed/recipes/kernel.ts';
 import { launch } from '../child.ts';
 import { cleanEnv } from '../clean-env.ts';
 import { afterPatience } from '../patience.ts';
 import { armPackages } from './guest.ts';
-import { DEFAULT_MACHINE, MACHINES, type VmOptions, WITH_BPF } from './types.ts';
+import { DEFAULT_MACHINE, MACHINES, type MachineName, type VmOptions, WITH_BPF } from './types.ts';
 
 /** The machine's outputs: what the kernel says, and serial ports from the second on. */
 export const PORTS = ['console', 'stdout', 'stderr', 'status'] as const;
@@ -60,9 +61,24 @@ export async function runQemu(files: PortFiles, initrd: string, options: VmOptio
   return runFor(options.timeoutMs ?? 60_000, hardware.command, args);
 }
 
+/** The files of the modules that a machine may load. */
+export async function kernelModules(machine: MachineName): Promise<string[]> {
+  const { architecture, kernel } = MACHINES[machine];
+  if (architecture === 'arm64') {
+    const packages = armPackages('guest');
+    return modulesOf(packages, armKernel(packages, kernel).slice('vmlinuz-'.length));
+  }
+  const folder = (await requireTool(toolOfKernel(kernel))).bins['modules'] ?? '';
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+const toolOfKernel = (version: KernelVersion) => (version === '6.1' ? 'kernel' : 'kernel-6.12');
+
+const armKernel = (packages: string, version: KernelVersion) =>
+  readdirSync(join(packages, 'boot')).find((name) => name.startsWith(`vmlinuz-${version}.`)) ?? '';
+
 async function x64(version: KernelVersion, files: PortFiles): Promise<Hardware> {
-  const name = version === '6.1' ? 'kernel' : 'kernel-6.12';
-  const [kernel, qemu] = await Promise.all([requireTool(name), requireTool('qemu')]);
+  const [kernel, qemu] = await Promise.all([requireTool(toolOfKernel(version)), requireTool('qemu')]);
   return {
     command: qemu.bins['qemu-system-x86_64'] ?? '',
     kernel: kernel.bins['vmlinuz'] ?? '',
@@ -75,12 +91,11 @@ async function x64(version: KernelVersion, files: PortFiles): Promise<Hardware> 
 /** The console is a port of the board; the others are a card's, whose first one is left out. */
 async function arm64(version: KernelVersion, files: PortFiles): Promise<Hardware> {
   const qemu = await requireTool('qemu-arm64');
-  const boot = join(armPackages('guest'), 'boot');
-  const kernel = readdirSync(boot).find((name) => name.startsWith(`vmlinuz-${version}.`)) ?? '';
+  const packages = armPackages('guest');
   const [, ...ports] = PORTS;
   return {
     command: qemu.bins['qemu-system-aarch64'] ?? '',
-    kernel: join(boot, kernel),
+    kernel: join(packages, 'boot', armKernel(packages, version)),
     console: 'ttyAMA0',
     arguments: [
       ...['-machine', 'virt', '-cpu', 'cortex-a72', '-serial', `file:${files.console}`],

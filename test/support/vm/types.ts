@@ -27,6 +27,8 @@ export interface VmOptions {
   readonly programs?: readonly string[];
   /** Default: WITH_BPF. */
   readonly lsm?: readonly string[];
+  /** Loads binfmt_misc and overlay, which the kernels have as modules. Default: false. */
+  readonly modules?: boolean;
   /** More for the kernel's command line. */
   readonly kernelArguments?: readonly string[];
   /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { aptDownload, dependenciesOf } from '../apt.ts';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
@@ -12,6 +13,9 @@ interface KernelPackage {
   /** The package that needs the newest kernel of the same kind. */
   readonly newest: string;
 }
+
+/** Paths below a release's folder of modules; a compressed one is kept as it is. */
+const MODULES = ['kernel/fs/binfmt_misc.ko', 'kernel/fs/overlayfs/overlay.ko'];
 
 /** Debian's own. */
 export const kernel = kernelRecipe({
@@ -30,15 +34,15 @@ export const kernel612 = kernelRecipe({
 });
 
 /**
- * A kernel for virtual machines, to boot in QEMU: `vmlinuz`, and `release` with what `uname -r` says there.
- * What the tests need is compiled in, so its modules are left out.
+ * A kernel for virtual machines, to boot in QEMU: `vmlinuz`, `release` with what `uname -r` says there, and in `modules`
+ * those few that tests need and that are not compiled in.
  */
 function kernelRecipe(wanted: KernelPackage): CachedRecipe {
   return {
     kind: 'cached',
     version: wanted.version,
-    id: `${wanted.name}=${wanted.version} ${wanted.sha256}`,
-    bins: { vmlinuz: 'vmlinuz', release: 'release' },
+    id: `${wanted.name}=${wanted.version} ${wanted.sha256} ${MODULES.join()}`,
+    bins: { vmlinuz: 'vmlinuz', release: 'release', modules: 'modules' },
     build: (dir) => build(wanted, dir),
   };
 }
@@ -51,8 +55,21 @@ async function build(wanted: KernelPackage, dir: string): Promise<void> {
   const name = (await readdir(join(folder, 'boot'))).find((entry) => entry.startsWith('vmlinuz-'));
   if (name === undefined) throw new Error(`${file} holds no kernel`);
   await rename(join(folder, 'boot', name), join(dir, 'vmlinuz'));
-  await writeFile(join(dir, 'release'), name.slice('vmlinuz-'.length));
+  const release = name.slice('vmlinuz-'.length);
+  await writeFile(join(dir, 'release'), release);
+  await mkdir(join(dir, 'modules'));
+  for (const path of modulesOf(folder, release)) await rename(path, join(dir, 'modules', basename(path)));
   await rm(folder, { recursive: true });
+}
+
+/** The paths of the modules that tests need, in an extracted package of a kernel. */
+export function modulesOf(folder: string, release: string): string[] {
+  const root = join(folder, 'lib', 'modules', release);
+  return MODULES.map((name) => {
+    const path = [name, `${name}.xz`].map((each) => join(root, each)).find((each) => existsSync(each));
+    if (path === undefined) throw new Error(`${root} holds no ${name}`);
+    return path;
+  });
 }
 
 /** Debian drops a kernel from its archive when it has a newer one, under another name; that is then taken. */

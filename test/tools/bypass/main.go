@@ -5,7 +5,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"svc.example/bypass/internal/accesspath"
 	"svc.example/bypass/internal/attack"
@@ -40,6 +42,10 @@ var commands = map[string]func([]string) error{
 func init() { runtime.LockOSThread() }
 
 func main() {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), victim.ToolPrefix) {
+		run(victim.Betray, nil)
+		return
+	}
 	if len(os.Args) < 2 {
 		fail(fmt.Errorf("usage: bypass <command>"))
 	}
@@ -47,7 +53,11 @@ func main() {
 	if !known {
 		fail(fmt.Errorf("no such command: %q", os.Args[1]))
 	}
-	if err := command(os.Args[2:]); err != nil {
+	run(command, os.Args[2:])
+}
+
+func run(command func([]string) error, arguments []string) {
+	if err := command(arguments); err != nil {
 		fail(err)
 	}
 }

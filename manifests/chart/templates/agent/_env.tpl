@@ -17,6 +17,8 @@
   value: {{ .Values.ebpf.guardKernelMemory | quote }}
 - name: SVC_AGENT_GUARD_PERF
   value: {{ .Values.ebpf.guardPerf | quote }}
+- name: SVC_AGENT_GUARD_INTERPRETERS
+  value: {{ .Values.ebpf.guardInterpreters | quote }}
 - name: SVC_OPERATOR_ADDR
   value: svc-operator-agents.{{ include "svc.namespace" . }}.svc:8199
 - name: SVC_OPERATOR_TLS_CERT

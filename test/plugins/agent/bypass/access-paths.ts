@@ -7,11 +7,11 @@ export type Fate = 'denied' | 'killed' | 'refused' | 'open';
 export interface AccessPathRow {
   readonly path: string;
   readonly title: string;
-  /** How hits name it, and the system call that they tell. */
-  readonly report: AccessPath;
+  /** How hits name it, and the system call that they tell; none where there are no hits. */
+  readonly report?: AccessPath;
   /** How those of tier 3 do, where they cannot tell as much. */
   readonly tracedReport?: AccessPath;
-  readonly call: string;
+  readonly call?: string;
   /** What makes the call; default: the attacker. The `holder` is a child of it, `bypass` by another name. */
   readonly caller?: 'holder' | 'worker';
   /** Where hooks can deny, tiers 1 and 2; default: denied. */
@@ -38,6 +38,13 @@ const memory = { report: 'memory', ...openat } as const;
 const opened = { report: 'open_descriptor' } as const;
 const ptrace = { report: 'ptrace', call: 'ptrace' } as const;
 const kernel = { report: 'kernel_memory', ...openat } as const;
+
+/** Code in the place of a file of the container. */
+const files = {
+  hooked: 'open',
+  traced: 'open',
+  note: "A container's files are files of the node, which root reaches in too many ways to guard: [below](#code-that-root-brings-in).",
+} as const;
 
 /** What the agent claims, and what the suites beside this file measure on each tier. */
 export const accessPathRows: readonly AccessPathRow[] = [
@@ -188,6 +195,25 @@ export const accessPathRows: readonly AccessPathRow[] = [
   { path: 'kcore', title: "the victim's page in /proc/kcore, found by pagemap", ...kernel },
   { path: 'dev-mem', title: '/dev/mem, physical memory', ...kernel },
   { path: 'dev-kmem', title: "/dev/kmem, the kernel's memory", ...kernel },
+  {
+    path: 'exec-binfmt',
+    title: 'a binfmt_misc interpreter (flag F) for a program that the victim then starts',
+    report: 'interpreter',
+    ...openat,
+    each: true,
+    note: 'The open of `register` is the attempt; tier 3 does not see it through an io_uring. An interpreter that was registered before anything was protected stays.',
+  },
+  {
+    path: 'exec-proc-root',
+    title: 'a program of the container replaced through /proc/P/root, then started by the victim',
+    ...files,
+  },
+  { path: 'exec-node-disk', title: 'the same, overwritten in the folder of its image layer on the node', ...files },
+  {
+    path: 'exec-moved-mount',
+    title: 'the same, covered by a mount that is moved into the container (setns)',
+    ...files,
+  },
 ];
 
 /** Not an attempt on anything: a stranger that was given the PID of a covered process is read as before. */

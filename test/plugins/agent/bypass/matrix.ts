@@ -62,7 +62,7 @@ function judgeAccessPath(row: AccessPathRow, phase: JudgedPhase, attempt: Attemp
   if (outcome === 'refused') assert.is(attempt.errno, 'FAILED_PRECONDITION', said);
   if (hit === undefined || !row.each) assert.is(attempt.hits.length, hit === undefined ? 0 : 1, said);
   else assert.ok(attempt.hits.length > 0, said);
-  const path = (phase.tier === 3 && row.tracedReport) || row.report;
+  const path = (phase.tier === 3 ? row.tracedReport : undefined) ?? row.report ?? 'none';
   for (const each of attempt.hits) judgeAccessEvent(row, attempt, { ...each, wanted: hit, wantedPath: path });
 }
 

@@ -44,6 +44,7 @@ async function bootFor(
   try {
     const { status, records, stderr } = await bootAgainWhenStuck({
       timeoutMs: longestMs,
+      modules: true,
       ...options,
       files: {
         [guestMachine.bypass]: await buildBypass(folder.path, architecture),

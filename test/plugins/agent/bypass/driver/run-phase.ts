@@ -18,6 +18,9 @@ const paceMs = 70;
 /** The agent looks for hits 20 times a second. */
 const settleMs = 400;
 
+/** Kinds of attack paths that every agent of a machine guards, whomever they aim at. */
+const othersToo: readonly AccessPathEntry['kind'][] = ['stack', 'interpreter'];
+
 export interface Listeners {
   readonly tell: (record: DriverRecord) => void;
   readonly say: (text: string) => void;
@@ -73,7 +76,7 @@ async function walkAll(
     say(`${made.path} ${made.outcome}`);
     attempts.push(made);
   };
-  const isOthers = ({ kind }: AccessPathEntry) => !machine.own && !session.kills && kind === 'stack';
+  const isOthers = ({ kind }: AccessPathEntry) => !machine.own && !session.kills && othersToo.includes(kind);
   for (const entry of paths.filter((entry) => !isLate(entry))) {
     await walk(() => (isOthers(entry) ? walkAmongOthers : walkOnePhase)(machine, entry, early));
   }

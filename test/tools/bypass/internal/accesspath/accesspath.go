@@ -18,6 +18,10 @@ const (
 	toDescriptor = "descriptor"
 	toStack      = "stack"
 	toKernel     = "kernel"
+	// toChild: a program that the victim starts runs as root's code, with what it inherits.
+	toChild = "child"
+	// toInterpreter: as toChild, by what all processes of the machine have in common.
+	toInterpreter = "interpreter"
 )
 
 // What the caller has to do for an attack path, besides starting a victim.
@@ -36,6 +40,8 @@ const (
 	needsCorePattern = "allow-core-pattern"
 	// needsOwnVictim: the attempt starts the victim itself, with --marker, and tells its facts when armed.
 	needsOwnVictim = "own-victim"
+	// needsTool: a victim started with --tool and an empty folder.
+	needsTool = "tool"
 	// endsVictim: nothing is left of the victim afterwards.
 	endsVictim = "ends-victim"
 )

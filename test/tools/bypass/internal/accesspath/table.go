@@ -11,4 +11,5 @@ var table = []Path{
 	childEnviron, childMemory, leaderGoneEnviron, leaderGoneMem,
 	perfStackUser, cmdline, coreLimit, coreLimitLowered, corePipe,
 	kcore, devMem, devKmem,
+	execBinfmt, execProcRoot, execNodeDisk, execMovedMount,
 }

@@ -17,4 +17,8 @@ type Facts struct {
 	Descriptor   int    `json:"descriptor"`
 	Child        int    `json:"child,omitempty"`
 	ChildAddress uint64 `json:"childAddress,omitempty"`
+	// Tool is the path, in the mounts of the victim, of a program that it starts over and over.
+	Tool string `json:"tool,omitempty"`
+	// Folder is the node's that the tool's file system is over.
+	Folder string `json:"folder,omitempty"`
 }

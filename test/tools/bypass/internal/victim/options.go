@@ -12,6 +12,7 @@ type options struct {
 	lateExec     bool
 	setproctitle bool
 	coreLimit    int64
+	tool         string
 }
 
 func parse(arguments []string) options {
@@ -22,6 +23,8 @@ func parse(arguments []string) options {
 		"read the marker from standard input, then execute itself with it in the environment")
 	flags.BoolVar(&chosen.setproctitle, "setproctitle", false, "overwrite the arguments up to the environment")
 	flags.Int64Var(&chosen.coreLimit, "core-limit", -1, "set the soft limit of core dumps, in bytes")
+	flags.StringVar(&chosen.tool, "tool", "",
+		"start a program over and over, with mounts of its own over folders in this empty one")
 	_ = flags.Parse(arguments)
 	return chosen
 }

@@ -22,6 +22,13 @@ func Run(arguments []string) error {
 	if marker == "" {
 		return errors.New(Variable + " is not set")
 	}
+	contained := os.Getenv(containedVariable)
+	if chosen.tool != "" && contained == "" {
+		return contain(chosen.tool)
+	}
+	if contained != "" {
+		go startTools(contained)
+	}
 	failed, leave := make(chan error), make(chan struct{})
 	go func() { failed <- live(chosen, marker, leave) }()
 	select {
@@ -60,7 +67,8 @@ func prepare(chosen options, marker string) (facts Facts, err error) {
 	if chosen.coreLimit >= 0 {
 		err = limitCore(chosen.coreLimit)
 	}
-	facts = Facts{PID: os.Getpid(), TID2: startSecondThread(marker), Marker: marker, Length: len(marker)}
+	facts = Facts{PID: os.Getpid(), TID2: startSecondThread(marker), Marker: marker, Length: len(marker),
+		Tool: os.Getenv(containedVariable), Folder: chosen.tool}
 	err = errors.Join(err, kernel.DefaultAction(unix.SIGABRT))
 	var failure error
 	facts.Address, failure = keepInMemory(marker)
