@@ -25,6 +25,7 @@ export function attackPathsPage(): string {
     ...table(),
     ...notes(),
     ...races,
+    ...code,
     ...cgroups(),
     ...tokens(),
     ...wrappers(),
@@ -75,6 +76,7 @@ function table(): string[] {
 }
 
 function reportOf({ report, tracedReport }: AccessPathRow): string {
+  if (report === undefined) return '';
   return tracedReport === undefined ? `\`${report}\`` : `\`${report}\`, on tier 3 \`${tracedReport}\``;
 }
 
@@ -109,6 +111,24 @@ const races = [
   'that. A descriptor that `pidfd_getfd` or `perf_event_open` made stays with a process that shares the table of',
   'descriptors and no threads (`CLONE_FILES` without `CLONE_THREAD`); no test tries that either. Tiers 1 and 2 deny before',
   'anything happens, and have no such race.',
+  '',
+];
+
+const code = [
+  '## Code that root brings in',
+  '',
+  'A process and its children may read what is theirs. So whoever has a program run in their place needs no way to read them: the',
+  'child inherits the environment, and the protection, too. The agent guards the one switch for this that the machine has only',
+  'once: while something is protected, nobody writes files of `binfmt_misc` (`--guard-interpreters`). What was registered, or',
+  'opened for writing, before that stays: `/proc/sys/fs/binfmt_misc` lists it.',
+  '',
+  'It does not guard the files of containers, and no row claims so: `/proc/PID/root`, the folders of image layers, a mount that is',
+  'moved in, `/etc/ld.so.preload`, a library that is overwritten in place while it is mapped. A hook on one of these would',
+  'leave the others, and runtimes need most of them: `kubectl exec` and `kubectl cp` enter the mounts of a container, and layers',
+  'are unpacked where root would write. `readOnlyRootFilesystem` binds the container, not root on the node. What would help is',
+  'files that root cannot change unnoticed: images on dm-verity or fs-verity (composefs), enforced by IMA appraisal or IPE on nodes',
+  'that boot only signed kernels; or containers in a virtual machine whose image the node does not hold in clear (Kata). No test',
+  'tries these.',
   '',
 ];
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { baseArchive } from './base-archive.ts';
 import { appendArchive, type Entry } from './cpio.ts';
 import { librariesOf } from './libraries.ts';
-import { kernelModules } from './qemu.ts';
 import { builtPackage, tree } from './package-files.ts';
+import { kernelModules } from './qemu.ts';
 import { DEFAULT_MACHINE, MACHINES, type MachineName, type VmOptions } from './types.ts';
 
 const INIT = fileURLToPath(new URL('./init.sh', import.meta.url));

@@ -40,11 +40,7 @@ const ptrace = { report: 'ptrace', call: 'ptrace' } as const;
 const kernel = { report: 'kernel_memory', ...openat } as const;
 
 /** Code in the place of a file of the container. */
-const files = {
-  hooked: 'open',
-  traced: 'open',
-  note: "A container's files are files of the node, which root reaches in too many ways to guard: [below](#code-that-root-brings-in).",
-} as const;
+const files = { hooked: 'open', traced: 'open' } as const;
 
 /** What the agent claims, and what the suites beside this file measure on each tier. */
 export const accessPathRows: readonly AccessPathRow[] = [
@@ -201,18 +197,25 @@ export const accessPathRows: readonly AccessPathRow[] = [
     report: 'interpreter',
     ...openat,
     each: true,
-    note: 'The open of `register` is the attempt; tier 3 does not see it through an io_uring. An interpreter that was registered before anything was protected stays.',
+    note: 'To open `register` is the attempt. Tier 3 does not see it through an io_uring, and a thread that writes to the descriptor before the open has returned has registered the interpreter when it is killed. What was registered before anything was protected stays.',
   },
   {
     path: 'exec-proc-root',
     title: 'a program of the container replaced through /proc/P/root, then started by the victim',
     ...files,
+    note: "A container's files are files of the node, which root reaches in too many ways to guard: [below](#code-that-root-brings-in).",
   },
-  { path: 'exec-node-disk', title: 'the same, overwritten in the folder of its image layer on the node', ...files },
+  {
+    path: 'exec-node-disk',
+    title: 'the same, overwritten in the folder of its image layer on the node',
+    ...files,
+    note: 'As above.',
+  },
   {
     path: 'exec-moved-mount',
     title: 'the same, covered by a mount that is moved into the container (setns)',
     ...files,
+    note: 'As above. `kubectl exec` enters these mounts, too.',
   },
 ];
 
