@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { eachPart } from './proc-text.ts';
 
 export interface Mount {
   /** In the numbering of `stat`. */
@@ -11,13 +11,26 @@ export interface Mount {
 
 const line = /^\d+ \d+ (\d+):(\d+) (\S+) (\S+) \S+ (?:\S+ )*?- (\S+) /;
 
-/** @param text content of /proc/PID/mountinfo; blanks in paths stay escaped */
-export function parseMounts(text: string): Mount[] {
-  return text.split('\n').flatMap((each) => {
-    const [, major, minor, root, path, type] = line.exec(each) ?? [];
-    if (root === undefined || path === undefined || type === undefined) return [];
-    return [{ device: deviceOf(Number(major), Number(minor)), root, path, type }];
+/** The kernel lets a namespace have 100,000 mounts (fs.mount-max), but says nothing of how long their paths are. */
+const maxBytes = 33_554_432;
+
+/**
+ * Passes on the mounts that a process sees, in their order; blanks in paths stay escaped.
+ * @param path of a mountinfo file
+ * @param visit the reading ends when it returns false
+ * @throws RangeError for a file that is too long; what reading it throws
+ */
+export function eachMount(path: string, visit: (mount: Mount) => boolean | void): void {
+  eachPart(path, { maxBytes }, (each) => {
+    const mount = parseMount(each);
+    return mount && visit(mount);
   });
+}
+
+function parseMount(text: string): Mount | undefined {
+  const [, major, minor, root, path, type] = line.exec(text) ?? [];
+  if (root === undefined || path === undefined || type === undefined) return undefined;
+  return { device: deviceOf(Number(major), Number(minor)), root, path, type };
 }
 
 /** The C library's `makedev`, for numbers of 20 bits. */
@@ -28,6 +41,7 @@ const deviceOf = (major: number, minor: number): number =>
 export function ownMountPoints(): string[] {
   const unescaped = (text: string) =>
     text.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
-  const mounts = parseMounts(readFileSync('/proc/self/mountinfo', 'latin1'));
-  return mounts.map(({ path }) => Buffer.from(unescaped(path), 'latin1').toString());
+  const paths: string[] = [];
+  eachMount('/proc/self/mountinfo', ({ path }) => void paths.push(unescaped(path)));
+  return paths;
 }

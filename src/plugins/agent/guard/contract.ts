@@ -21,6 +21,8 @@ export interface Guard {
   protectInTurns(pid: number, signal: AbortSignal): Promise<ProcessFacts>;
   /** The facts that `protect` returns, without covering anything. Undefined if the process does not exist. */
   inspect(pid: number): ProcessFacts | undefined;
+  /** Whether a debugger is attached to the process now. In steps, as `protectInTurns`. @throws the signal's reason */
+  isTraced(pid: number, signal: AbortSignal): Promise<boolean>;
   /**
    * Covers every present and future process in a cgroup (v2) and below it. Processes already in it also need `protect`
    * to stay covered when they are moved elsewhere. While no programs are in force, the cgroup is remembered and covered
@@ -89,8 +91,6 @@ export interface ProcessFacts {
   readonly start: bigint;
   /** Id of the process's cgroup (v2). */
   readonly cgroup: bigint;
-  /** Whether a debugger is attached, evaluated when this is read. */
-  readonly traced: boolean;
   /** Whether another process opened its environment or memory before it was covered, or may have without an agent. */
   readonly openedBefore: boolean;
   /** Whether the process is covered: itself, by inheritance, or by its cgroup. */

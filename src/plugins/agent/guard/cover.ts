@@ -3,7 +3,7 @@ import { SvcError } from '../../../core/errors.ts';
 import { encodeProtection } from '../../../core/protection/bpf-layouts.ts';
 import { NativeError } from '../../../runtime/native/libc.ts';
 import type { ProcessFacts } from './contract.ts';
-import { coverOne, DescendantWalk, gone, isTraced, startOf, tableFull } from './descendants.ts';
+import { coverOne, DescendantWalk, gone, startOf, tableFull } from './descendants.ts';
 import type { ProgramSet } from './program-set.ts';
 
 const { E2BIG } = constants.errno;
@@ -33,13 +33,13 @@ export function* coverSteps(set: ProgramSet, pid: number): Generator<void, Proce
   }
   const facts = inspectProcess(set, pid);
   if (facts?.start !== root.process.start) throw gone(pid);
-  return factsOf(facts, isOpened());
+  return { ...facts, openedBefore: isOpened() };
 }
 
 /** Undefined if the process does not exist. */
 export function inspectProcess(set: ProgramSet, pid: number): ProcessFacts | undefined {
   const { error, process, cgroup, covered, opened } = set.ask('inspect', pid);
-  return error === 0 ? factsOf({ pid, start: process.start, cgroup, covered }, opened) : undefined;
+  return error === 0 ? { pid, start: process.start, cgroup, openedBefore: opened, covered } : undefined;
 }
 
 /**
@@ -63,19 +63,6 @@ export function cgroupKey(id: bigint): Buffer {
   const key = Buffer.alloc(8);
   key.writeBigUInt64LE(id);
   return key;
-}
-
-/** `traced` is evaluated lazily: it reads a file for each thread, and few callers need it. */
-function factsOf(
-  { pid, start, cgroup, covered }: Pick<ProcessFacts, 'pid' | 'start' | 'cgroup' | 'covered'>,
-  openedBefore: boolean,
-): ProcessFacts {
-  return {
-    ...{ pid, start, cgroup, openedBefore, covered },
-    get traced() {
-      return isTraced(pid);
-    },
-  };
 }
 
 /** Remembers requests to cover while no programs are in force; `catchUp` covers them when there are. */
@@ -122,5 +109,5 @@ function coverIfThere(set: ProgramSet, pid: number): void {
 export function uncoveredFacts(pid: number): ProcessFacts | undefined {
   const start = startOf(pid);
   if (start === undefined) return undefined;
-  return { pid, start, cgroup: 0n, traced: isTraced(pid), openedBefore: false, covered: false };
+  return { pid, start, cgroup: 0n, openedBefore: false, covered: false };
 }

@@ -23,7 +23,7 @@ import {
   releaseCgroup,
   uncoveredFacts,
 } from './cover.ts';
-import { gone, unsettled } from './descendants.ts';
+import { gone, tracedSteps, unsettled } from './descendants.ts';
 import { type GuardKeeper, type KeeperOptions, startKeeper } from './keeper.ts';
 import { crowdedCgroups } from './map-readings.ts';
 import type { ProgramSet } from './program-set.ts';
@@ -87,6 +87,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
         (now) => inspectProcess(now, pid),
         () => uncoveredFacts(pid),
       ),
+    isTraced: (pid, signal) => takeInTurns(tracedSteps(pid), nextTurn, () => signal.throwIfAborted()),
     protectCgroup: (id) =>
       apply(
         set(),

@@ -9,6 +9,7 @@ import {
   type ProcessKey,
 } from '../../../core/protection/bpf-layouts.ts';
 import { mapEntries } from '../../../runtime/bpf/map.ts';
+import { eachPart } from '../../../runtime/native/proc-text.ts';
 import { allProcesses, readProcess, statFields } from '../../../runtime/native/processes.ts';
 import type { ProgramSet } from './program-set.ts';
 
@@ -136,9 +137,17 @@ const hasLists = () => existsSync(`/proc/${process.pid}/task/${process.pid}/chil
 /** One list for each thread. */
 export function* listedChildren(pid: number): Generator<readonly number[]> {
   for (const thread of threadsOf(pid)) {
-    const list = readOfTask(`/proc/${pid}/task/${thread}/children`);
-    yield list.split(' ').filter(Boolean).map(Number);
+    yield childrenIn(`/proc/${pid}/task/${thread}/children`);
   }
+}
+
+/** A cgroup has a share of the table, and this list may be of several. */
+const longestList = { separator: ' ', maxBytes: 8 * 65_536 } as const;
+
+function childrenIn(path: string): number[] {
+  const children: number[] = [];
+  unlessGone(() => eachPart(path, longestList, (pid) => void children.push(Number(pid))), undefined);
+  return children;
 }
 
 /** Reads all processes once, at the call. */
@@ -191,11 +200,17 @@ export function startOf(pid: number): bigint | undefined {
   }
 }
 
-/** Whether a debugger is attached to any thread of a process. @throws Error if /proc cannot be read */
-export function isTraced(pid: number): boolean {
-  return threadsOf(pid).some((thread) =>
-    /^TracerPid:\t[1-9]/m.test(readOfTask(`/proc/${pid}/task/${thread}/status`)),
-  );
+/**
+ * Whether a debugger is attached to any thread of a process. A step reads one thread: how many there are, and how long
+ * that takes (a process may have 65,536 groups), the process decides.
+ * @throws Error if /proc cannot be read
+ */
+export function* tracedSteps(pid: number): Generator<void, boolean> {
+  for (const thread of threadsOf(pid)) {
+    if (/^TracerPid:\t[1-9]/m.test(readOfTask(`/proc/${pid}/task/${thread}/status`))) return true;
+    yield;
+  }
+  return false;
 }
 
 /** Ids of a process's threads; none if the process does not exist. @throws Error if they cannot be read */

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, SvcError } from '../../../core/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { eachPart } from '../../../runtime/native/proc-text.ts';
 import type { Guard } from '../guard/contract.ts';
 import { isGone, namesIn, type PodCgroup } from './pod-cgroups.ts';
 
@@ -50,22 +50,42 @@ function coverProcess(guard: CgroupGuard, pid: number): void {
 }
 
 const deepest = 8;
+/** A container may make as many cgroups as it likes, each of which is read at once. */
+const maxCgroups = 4_096;
+/** As the table of processes has. */
+const maxProcesses = 65_536;
+/** A PID has at most seven digits. */
+const maxBytes = 8 * maxProcesses;
 
-/** PIDs of the processes in a cgroup and below it, in this process's PID namespace. */
-export function processesIn(path: string, depth = 0): number[] {
-  if (depth > deepest) return [];
-  const below = namesIn(path).flatMap((name) => processesIn(join(path, name), depth + 1));
-  return [...processesOf(path), ...below];
+/**
+ * PIDs of the processes in a cgroup and below it, in this process's PID namespace.
+ * @throws RangeError for more cgroups or processes than can be covered one by one
+ */
+export function processesIn(path: string): number[] {
+  const found: number[] = [];
+  const folders = [{ path, depth: 0 }];
+  // also visits those that are added during the loop
+  for (const folder of folders) {
+    addProcesses(folder.path, found);
+    if (folder.depth === deepest) continue;
+    for (const name of namesIn(folder.path)) {
+      if (folders.push({ path: join(folder.path, name), depth: folder.depth + 1 }) > maxCgroups)
+        throw new RangeError(`${path} has more than ${maxCgroups} cgroups below it`);
+    }
+  }
+  return found;
 }
 
 /** Processes of other PID namespaces read as 0. A threaded cgroup lists none: its parent does. */
-function processesOf(path: string): number[] {
+function addProcesses(path: string, found: number[]): void {
   try {
-    const lines = readFileSync(join(path, 'cgroup.procs'), 'utf8').split('\n');
-    return lines.map(Number).filter((pid) => pid > 0);
+    eachPart(join(path, 'cgroup.procs'), { maxBytes }, (line) => {
+      const pid = Number(line);
+      if (pid > 0 && found.push(pid) > maxProcesses)
+        throw new RangeError(`${path} has more than ${maxProcesses} processes`);
+    });
   } catch (error) {
-    if (isGone(error) || (error as NodeJS.ErrnoException).code === 'EOPNOTSUPP') return [];
-    throw error;
+    if (!isGone(error) && (error as NodeJS.ErrnoException).code !== 'EOPNOTSUPP') throw error;
   }
 }
 

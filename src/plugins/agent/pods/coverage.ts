@@ -7,7 +7,7 @@ import {
   type Folder,
   findCgroupRoot,
   folderAt,
-  idsBelow,
+  isCgroupThere,
   type PodCgroup,
   type PodCgroups,
   scanPodCgroups,
@@ -116,7 +116,9 @@ class CoveragePasses {
       const { uids, listed } = wanted();
       const found = parents.length === 0 ? undefined : pods;
       const covered = new Set(guard.cgroups());
-      const plan = planCover({ covered, wanted: uids, listed, found, isThere: this.#presence() });
+      const root = findCgroupRoot(this.#options.folder);
+      const isThere = (id: bigint) => root === undefined || isCgroupThere(root, id);
+      const plan = planCover({ covered, wanted: uids, listed, found, isThere });
       this.#failures = coverPods(guard, plan, log);
       const held = new Set(guard.cgroups());
       const uncovered = this.uncovered(uids, held);
@@ -159,15 +161,6 @@ class CoveragePasses {
     const problem =
       parents.length === 0 ? `There are no cgroups of pods (kubepods) below ${root}.` : undefined;
     return { pods, parents, problem };
-  }
-
-  /** Scans all cgroups, at the first call only: needed just for cgroups that the programs themselves have added. */
-  #presence(): (id: bigint) => boolean {
-    let ids: Set<bigint> | undefined;
-    return (id) => {
-      ids ??= idsBelow(findCgroupRoot(this.#options.folder) ?? '');
-      return ids.has(id);
-    };
   }
 
   #overdue(uncovered: ReadonlyMap<string, string>): ReadonlyMap<string, string> {

@@ -1,7 +1,18 @@
-import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dir,
+  opendirSync,
+  openSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { podUidOf, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
+import { NativeError, tryInt } from '../../../runtime/native/libc.ts';
+import { withScratch } from '../../../runtime/native/memory.ts';
 
 /** The cgroup of a pod, which contains those of its containers. */
 export interface PodCgroup extends Folder {
@@ -56,38 +67,82 @@ export interface Folder {
 
 /** Undefined if it is gone, or not a folder. */
 export function folderAt(path: string): Folder | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found?.isDirectory() ? { path, id: found.ino } : undefined;
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found?.isDirectory() ? { path, id: found.ino } : undefined;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
 }
 
-/** Names of the subfolders of a folder; none if it is gone. */
+/** More subfolders than pods of a node, and containers of a pod, can be; who makes cgroups of its own may make more. */
+const maxNames = 4_096;
+
+/** Names of the subfolders of a folder, no more than the bound; none if it is gone. */
 export function namesIn(path: string): string[] {
   try {
-    const entries = readdirSync(path, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    return readNames(opendirSync(path, { bufferSize: 256 }));
   } catch (error) {
     if (isGone(error)) return [];
     throw error;
   }
 }
 
-function foldersIn(path: string): Folder[] {
+function readNames(folder: Dir): string[] {
+  const names: string[] = [];
+  try {
+    for (let entry = folder.readSync(); entry !== null && names.length < maxNames; entry = folder.readSync())
+      if (entry.isDirectory()) names.push(entry.name);
+    return names.sort();
+  } finally {
+    folder.closeSync();
+  }
+}
+
+/** @param max beyond which the others are not looked at */
+function foldersIn(path: string, max = maxNames): Folder[] {
   return namesIn(path)
+    .slice(0, max)
     .map((name) => folderAt(join(path, name)))
     .filter((folder) => folder !== undefined);
 }
 
-/** Ids of all folders below this one. */
-export function idsBelow(path: string): Set<bigint> {
-  const all = foldersIn(path);
-  // also visits those that are added during the loop
-  for (const folder of all) all.push(...foldersIn(folder.path));
-  return new Set(all.map(({ id }) => id));
+/** FILEID_KERNFS: in cgroup v2 the handle of a folder is the cgroup's id (Linux 5.5). */
+const handleType = 0xfe;
+const handleLength = 8;
+
+/**
+ * Whether a cgroup exists, wherever it is and however deep.
+ * @param root mount point of cgroup v2
+ * @returns true also where that cannot be told, as without the capability to open by handles
+ */
+export function isCgroupThere(root: string, id: bigint): boolean {
+  const mount = openSync(root, 'r');
+  try {
+    closeSync(openByHandle(mount, id));
+    return true;
+  } catch (error) {
+    return !(error instanceof NativeError && ['ESTALE', 'ENOENT'].includes(error.errnoName));
+  } finally {
+    closeSync(mount);
+  }
 }
 
-/** A cgroup that is being removed fails with ENODEV. */
+function openByHandle(mount: number, id: bigint): number {
+  return withScratch(handleLength + 8, ({ address, bytes }) => {
+    bytes.writeUInt32LE(handleLength);
+    bytes.writeInt32LE(handleType, 4);
+    bytes.writeBigUInt64LE(id, 8);
+    return tryInt('open_by_handle_at', mount, address, O_PATH | constants.O_DIRECTORY);
+  });
+}
+
+const O_PATH = 0o10000000;
+
+/** A cgroup that is being removed fails with ENODEV; one that a container has nested too deep has no path any more. */
 export function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['ENOENT', 'ENODEV', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** CGROUP2_SUPER_MAGIC */
@@ -182,8 +237,7 @@ function addPod(found: Map<bigint, CgroupOwner>, { uid, ...pod }: PodCgroup): vo
     const folder = folders[index];
     if (folder === undefined) return;
     found.set(folder.id, { uid, container: folder.container });
-    if (folders.length >= mostPerPod) continue;
-    for (const below of foldersIn(folder.path)) {
+    for (const below of foldersIn(folder.path, mostPerPod - folders.length)) {
       folders.push({
         ...below,
         container: index === 0 ? containerIdOf(below.path) : folder.container,

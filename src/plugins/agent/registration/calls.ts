@@ -186,18 +186,18 @@ async function register(
   requireSame(caller, guard.inspect(caller.pid));
   // Protected before it is judged, so that no other process can get access in between.
   const { openedBefore } = requireSame(caller, await protecting.protect(caller, asker));
+  const isTraced = await guard.isTraced(caller.pid, asker);
   // read again, because the result may stem from another request, some seconds ago
   const facts = { ...requireSame(caller, guard.inspect(caller.pid)), openedBefore };
   const { tier = 4 } = guard.status;
-  refuseTraced(facts);
+  if (isTraced) throw traced(caller.pid);
   if (tier === 4) refuseOpened(facts);
   else requireCovered(facts);
   return { facts, tier, podUid };
 }
 
-function refuseTraced({ traced, pid }: ProcessFacts): void {
-  if (!traced) return;
-  throw new RegistrationRefused(
+function traced(pid: number): RegistrationRefused {
+  return new RegistrationRefused(
     'traced',
     `Process ${pid} is being traced; detach the debugger and restart the process.`,
   );

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
+import { eachPart } from '../../../runtime/native/proc-text.ts';
 import { processIds } from '../../../runtime/native/processes.ts';
 
 /**
@@ -8,7 +9,7 @@ import { processIds } from '../../../runtime/native/processes.ts';
  * @returns its PID; undefined if there is none
  */
 export function findKubelet(port: number): number | undefined {
-  const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => listeners(read(`/proc/1/net/${name}`), port)));
+  const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => listeners(`/proc/1/net/${name}`, port)));
   if (sockets.size === 0) return undefined;
   return processIds().find((pid) => isRootOfNode(pid) && holds(pid, sockets));
 }
@@ -17,15 +18,30 @@ const listening = '0A';
 
 /**
  * Inodes of the sockets that listen on a port.
- * @param table content of /proc/net/tcp or tcp6
+ * @param path of a table such as /proc/net/tcp; none if it cannot be read
  */
-export function listeners(table: string, port: number): string[] {
+export function listeners(path: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return table.split('\n').flatMap((each) => {
+  const inodes: string[] = [];
+  let isHead = true;
+  const visit = (each: string) => {
     const [, local = '', , state, , , , , , inode] = each.trim().split(/\s+/);
-    return state === listening && local.endsWith(suffix) && inode !== undefined ? [inode] : [];
-  });
+    if (state === listening && local.endsWith(suffix) && inode !== undefined) inodes.push(inode);
+    // those that listen come first; how many connections follow, strangers decide
+    const goesOn = isHead || state === listening;
+    isHead = false;
+    return goesOn;
+  };
+  try {
+    eachPart(path, { maxBytes: maxListenerBytes }, visit);
+  } catch {
+    // without the table there is no kubelet to be found
+  }
+  return inodes;
 }
+
+/** A line has 150 bytes. */
+const maxListenerBytes = 16_777_216;
 
 function isRootOfNode(pid: number): boolean {
   const isRoot = /^Uid:\t0\t0\t/m.test(read(`/proc/${pid}/status`));

@@ -1,8 +1,8 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { processKey } from '../../../core/protection/report.ts';
-import { type Mount, parseMounts } from '../../../runtime/native/mounts.ts';
+import { eachMount, type Mount } from '../../../runtime/native/mounts.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import { processesIn } from '../pods/cover-pods.ts';
 import type { PassOutcome } from '../pods/coverage.ts';
@@ -160,17 +160,22 @@ type VolumeView = 'starting' | 'mounted' | 'without';
 
 /**
  * Whether a process sees its pod's token volume in its container, not just by the kubelet's own path.
- * @throws Error of `findTokenMount`
+ * @throws Error of `findTokenMount` or `eachMount`
  */
 function viewOfVolume(pid: number, podUid: string, hostMounts: readonly Mount[]): VolumeView {
   const volume = findTokenMount(hostMounts, podUid);
   if (volume === undefined) return 'without';
   try {
     if (isSame(statSync(`/proc/${pid}/root/`), statSync('/proc/1/root/'))) return 'starting';
-    const mounts = parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
-    const isMount = ({ device, path }: Mount) => device === volume.device && path !== volume.path;
-    return mounts.some(isMount) ? 'mounted' : 'without';
-  } catch {
+    let view: VolumeView = 'without';
+    eachMount(`/proc/${pid}/mountinfo`, ({ device, path }) => {
+      if (device === volume.device && path !== volume.path) view = 'mounted';
+      return view === 'without';
+    });
+    return view;
+  } catch (error) {
+    // the container decides how many mounts it has
+    if (error instanceof RangeError) throw error;
     // the process has ended: another one is now the first, or the container is gone
     return 'starting';
   }

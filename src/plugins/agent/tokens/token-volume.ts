@@ -1,6 +1,6 @@
-import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { constants, fstatSync, openSync } from 'node:fs';
 import { volumeNames } from '../../../core/injection/protected-pods.ts';
-import { type Mount, parseMounts } from '../../../runtime/native/mounts.ts';
+import { eachMount, type Mount } from '../../../runtime/native/mounts.ts';
 
 /** The volume that holds the token with which a pod's wrappers log in, and nothing else. */
 export interface TokenVolume {
@@ -28,14 +28,23 @@ export function openTokenVolume(podUid: string): TokenVolume | undefined {
   throw new Error(`${mount.path} leads to another file system than is mounted there`);
 }
 
-export const readHostMounts = (): Mount[] => parseMounts(readFileSync(`${host}/mountinfo`, 'utf8'));
+/** Those that matter here, in their order: each tmpfs, and whatever is mounted where such a volume belongs. */
+export function readHostMounts(): Mount[] {
+  const mounts: Mount[] = [];
+  eachMount(`${host}/mountinfo`, (mount) => {
+    if (mount.type === 'tmpfs' || mount.path.endsWith(volumeSuffix)) mounts.push(mount);
+  });
+  return mounts;
+}
+
+const volumeSuffix = `/volumes/kubernetes.io~projected/${volumeNames.token}`;
 
 /**
  * @returns undefined if there is none
  * @throws Error if the file system is not a tmpfs, or is also mounted elsewhere on the node, which then needs it
  */
 export function findTokenMount(mounts: readonly Mount[], podUid: string): Mount | undefined {
-  const suffix = `/pods/${podUid}/volumes/kubernetes.io~projected/${volumeNames.token}`;
+  const suffix = `/pods/${podUid}${volumeSuffix}`;
   const isIt = ({ path, root }: Mount) => path.endsWith(suffix) && root === '/';
   // the last mount is on top
   const found = mounts.findLast(isIt);

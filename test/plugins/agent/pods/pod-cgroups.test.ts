@@ -2,7 +2,12 @@ import { mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createPodResolver, scanPodCgroups } from '../../../../src/plugins/agent/pods/pod-cgroups.ts';
+import { processesIn } from '../../../../src/plugins/agent/pods/cover-pods.ts';
+import {
+  createPodResolver,
+  namesIn,
+  scanPodCgroups,
+} from '../../../../src/plugins/agent/pods/pod-cgroups.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite<{ folder: TemporaryFolder }>('cgroups of pods');
@@ -137,6 +142,24 @@ test('are looked for in bounds: a pod may have made many of its own', (context) 
   assert.is(podOfCgroup(container), uid('2'));
   const known = own.filter((id) => podOfCgroup(id) === uid('1'));
   assert.ok(known.length > 400 && known.length <= 512, String(known.length));
+});
+
+test('are not read on for ever where a container has made many', (context) => {
+  for (let count = 0; count < 5_000; count += 1) make(context, `container/own-${count}`);
+  assert.is(namesIn(join(context.folder.path, 'container')).length, 4_096);
+  assert.throws(() => processesIn(context.folder.path), /has more than 4096 cgroups below it/);
+});
+
+test('are not read on for ever where a container has many processes', (context) => {
+  make(context, 'container');
+  const list = join(context.folder.path, 'container', 'cgroup.procs');
+  const pids = (count: number) => Array.from({ length: count }, (_, index) => 1_000_000 + index);
+  writeFileSync(list, `0\n${pids(60_000).join('\n')}\n`);
+  assert.equal(processesIn(context.folder.path), pids(60_000));
+  for (const count of [65_537, 1_000_000]) {
+    writeFileSync(list, `${pids(count).join('\n')}\n`);
+    assert.throws(() => processesIn(context.folder.path), RangeError);
+  }
 });
 
 test('have no pod where there is no cgroup v2, and neither has a process that is gone', () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
@@ -215,6 +215,45 @@ test('keeps a container’s cgroup that the programs cover, until it is gone', a
   await cgroups.remove(containerOf('1'));
   rig.guard.changeStatus();
   await waitFor('its release', () => rig.guard.released.includes(container));
+});
+
+/** Deeper than a path can say, as a container can make them step by step. @returns a function that removes them */
+function nest(path: string): () => void {
+  const name = 'x'.repeat(250);
+  const before = process.cwd();
+  process.chdir(path);
+  for (let depth = 0; depth < 20; depth += 1) {
+    mkdirSync(name);
+    process.chdir(name);
+  }
+  process.chdir(before);
+  return () => {
+    process.chdir(path);
+    for (let depth = 0; depth < 20; depth += 1) process.chdir(name);
+    for (let depth = 0; depth < 20; depth += 1) {
+      process.chdir('..');
+      rmdirSync(name);
+    }
+    process.chdir(before);
+  };
+}
+
+test('goes on where a container nests its cgroups deeper than a path can say', async (context) => {
+  const { cgroups } = context;
+  const pod = cgroups.make(folderOf('1'));
+  cgroups.make(containerOf('1'));
+  const gone = cgroups.make(folderOf('2'));
+  await cgroups.remove(folderOf('2'));
+  const remove = nest(join(cgroups.root, containerOf('1')));
+  try {
+    addPod(context, '1');
+    const rig = await start(context, createFakeGuard([gone]));
+    await covers(rig, pod);
+    await waitFor('the release', () => rig.guard.released.includes(gone));
+    assert.is(rig.degraded()['pod cgroups'], undefined);
+  } finally {
+    remove();
+  }
 });
 
 test('names the pod of a crowded cgroup to log, metrics, health and operator, and tells when it is none any more', async (context) => {

@@ -92,14 +92,14 @@ test('refuses what is no UID', () =>
 
 test('refuses who is traced', async () => {
   const guard = fakeGuard();
-  guard.facts = (facts) => ({ ...facts, traced: true });
+  guard.traced = true;
   await withServed((served) => refused(served, /FAILED_PRECONDITION: .*traced/, 'traced'), { guard });
 });
 
 test('refuses who began to be traced while it was being protected', async () => {
   const guard = fakeGuard();
   guard.onProtect = () => {
-    guard.facts = (facts) => ({ ...facts, traced: true });
+    guard.traced = true;
   };
   await withServed((served) => refused(served, /FAILED_PRECONDITION: .*traced/, 'traced'), { guard });
 });
@@ -292,7 +292,7 @@ test('never takes another process for a caller that is gone, though its connecti
   let heir: number | undefined;
   guard.inspect = (pid) => {
     heir ??= endNow(pid);
-    return { pid, start: 1n, cgroup: 1n, traced: false, openedBefore: false, covered: true };
+    return { pid, start: 1n, cgroup: 1n, openedBefore: false, covered: true };
   };
   guard.protect = (pid) => {
     guard.protected.push(pid);

@@ -7,6 +7,8 @@ export interface FakeGuard extends Guard {
   status: GuardStatus;
   /** Every PID that was protected, in order. */
   readonly protected: number[];
+  /** Whether whoever registers is traced. */
+  traced: boolean;
   /** Replaces what /proc says of a process. */
   facts: (facts: ProcessFacts) => ProcessFacts | undefined;
   /** Called before a process is protected. */
@@ -27,7 +29,7 @@ export function fakeGuard(status: GuardStatus = enforcing): FakeGuard {
     if (start === undefined) return undefined;
     const earlier = guard.earlier.some((known) => known.pid === pid && known.start === start);
     return guard.facts({
-      ...{ pid, start, cgroup: 1n, traced: false, openedBefore: false },
+      ...{ pid, start, cgroup: 1n, openedBefore: false },
       covered: earlier || covered.has(`${pid} ${start}`),
     });
   };
@@ -35,6 +37,8 @@ export function fakeGuard(status: GuardStatus = enforcing): FakeGuard {
     status,
     protected: [],
     earlier: [],
+    traced: false,
+    isTraced: async () => guard.traced,
     facts: (facts) => facts,
     onProtect: () => {},
     onStatus() {},
