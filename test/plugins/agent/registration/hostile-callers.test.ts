@@ -7,7 +7,7 @@ import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/registe
 import { waitFor } from '../../../support/wait-for.ts';
 import { startCaller } from './support/callers.ts';
 import { registration } from './support/messages.ts';
-import { body, head, hello, registerCall, registerPath } from './support/raw-call.ts';
+import { body, head, hello, message, registerCall, registerPath } from './support/raw-call.ts';
 import { type Served, withServed } from './support/served.ts';
 
 const test = suite('registration, against hostile callers');
@@ -23,6 +23,13 @@ async function stillServes({ socketPath }: Served): Promise<void> {
   const { registeredPid } = await registerWithAgent(registration, { socketPath, timeoutMs: 10_000 });
   assert.is(registeredPid, process.pid);
 }
+
+/** What a stream takes before it is read, and a little less than the longest message. */
+const longestMessage = 65_530;
+/** Of field 15, which the schema has not; the group is a message in a message. */
+const startOfGroup = 0x7b;
+/** `protection` of a RegisterRequest, with nothing in it. */
+const emptyPart = [0x1a, 0x00];
 
 const garbage: Readonly<Record<string, Buffer>> = {
   'nothing at all': Buffer.alloc(0),
@@ -49,6 +56,11 @@ const garbage: Readonly<Record<string, Buffer>> = {
     hello,
     head(registerPath, 1),
     body(1, [0, 0, 0, 0, 3, 255, 255, 255]),
+  ]),
+  'groups nested as deep as a message has room': Buffer.concat([
+    hello,
+    head(registerPath, 1),
+    message(1, Buffer.alloc(longestMessage, startOfGroup)),
   ]),
   'a packing that there is not': Buffer.concat([hello, head(registerPath, 1), body(1, [1, 0, 0, 0, 1, 1])]),
   'a thousand streams': Buffer.concat([
@@ -83,6 +95,33 @@ for (const [name, bytes] of Object.entries(garbage)) {
       { lifetimeMs: 200 },
     ));
 }
+
+const mebibyte = 1_048_576;
+const headOfAll = Buffer.concat([1, 3, 5, 7].map((stream) => head(registerPath, stream)));
+
+test('takes as much memory as all connections may have, and no more', () =>
+  withServed(
+    async (served) => {
+      const parts = Buffer.from(Array.from({ length: longestMessage / 2 }, () => emptyPart).flat());
+      const before = process.memoryUsage.rss();
+      const held = Array.from({ length: 256 }, () => open(served));
+      for (const socket of held) {
+        socket.write(Buffer.concat([hello, headOfAll]));
+        for (const stream of [1, 3, 5]) socket.write(message(stream, parts, 1));
+        socket.write(message(7, parts));
+      }
+      await waitFor('the answers', async () => {
+        const [counted = ''] = await served.metrics('svc_agent_registrations_total{outcome="registered"}');
+        return counted.endsWith(' 256');
+      });
+      const taken = (process.memoryUsage.rss() - before) / mebibyte;
+      for (const socket of held) socket.destroy();
+      // this process is all callers, too, which hold as much again
+      assert.ok(taken < 320, `${Math.round(taken)} MiB`);
+      await stillServes(served);
+    },
+    { bounds: { perProcess: 256, total: 256 }, lifetimeMs: 60_000 },
+  ));
 
 test('ends a caller that sends a byte now and then', () =>
   withServed(
