@@ -1,4 +1,4 @@
-import { eachPart } from './proc-text.ts';
+import { partsOf } from './proc-text.ts';
 
 export interface Mount {
   /** In the numbering of `stat`. */
@@ -15,16 +15,15 @@ const line = /^\d+ \d+ (\d+):(\d+) (\S+) (\S+) \S+ (?:\S+ )*?- (\S+) /;
 const maxBytes = 33_554_432;
 
 /**
- * Passes on the mounts that a process sees, in their order; blanks in paths stay escaped.
+ * The mounts that a process sees, in their order; blanks in paths stay escaped.
  * @param path of a mountinfo file
- * @param visit the reading ends when it returns false
  * @throws RangeError for a file that is too long; what reading it throws
  */
-export function eachMount(path: string, visit: (mount: Mount) => boolean | void): void {
-  eachPart(path, { maxBytes }, (each) => {
-    const mount = parseMount(each);
-    return mount && visit(mount);
-  });
+export function* mountsOf(path: string): Generator<Mount, void> {
+  for (const text of partsOf(path, { maxBytes })) {
+    const mount = parseMount(text);
+    if (mount !== undefined) yield mount;
+  }
 }
 
 function parseMount(text: string): Mount | undefined {
@@ -41,7 +40,5 @@ const deviceOf = (major: number, minor: number): number =>
 export function ownMountPoints(): string[] {
   const unescaped = (text: string) =>
     text.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
-  const paths: string[] = [];
-  eachMount('/proc/self/mountinfo', ({ path }) => void paths.push(unescaped(path)));
-  return paths;
+  return [...mountsOf('/proc/self/mountinfo')].map(({ path }) => unescaped(path));
 }

@@ -9,7 +9,7 @@ import {
   type ProcessKey,
 } from '../../../core/protection/bpf-layouts.ts';
 import { mapEntries } from '../../../runtime/bpf/map.ts';
-import { eachPart } from '../../../runtime/native/proc-text.ts';
+import { partsOf } from '../../../runtime/native/proc-text.ts';
 import { allProcesses, readProcess, statFields } from '../../../runtime/native/processes.ts';
 import type { ProgramSet } from './program-set.ts';
 
@@ -141,13 +141,15 @@ export function* listedChildren(pid: number): Generator<readonly number[]> {
   }
 }
 
-/** A cgroup has a share of the table, and this list may be of several. */
+/** As many PIDs as the table has entries. */
 const longestList = { separator: ' ', maxBytes: 8 * 65_536 } as const;
 
 function childrenIn(path: string): number[] {
-  const children: number[] = [];
-  unlessGone(() => eachPart(path, longestList, (pid) => void children.push(Number(pid))), undefined);
-  return children;
+  try {
+    return unlessGone(() => [...partsOf(path, longestList)].map(Number), []);
+  } catch (error) {
+    throw error instanceof RangeError ? tableFull('processes') : error;
+  }
 }
 
 /** Reads all processes once, at the call. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { messageOf, SvcError } from '../../../core/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { eachPart } from '../../../runtime/native/proc-text.ts';
+import { partsOf } from '../../../runtime/native/proc-text.ts';
 import type { Guard } from '../guard/contract.ts';
 import { isGone, namesIn, type PodCgroup } from './pod-cgroups.ts';
 
@@ -79,11 +79,11 @@ export function processesIn(path: string): number[] {
 /** Processes of other PID namespaces read as 0. A threaded cgroup lists none: its parent does. */
 function addProcesses(path: string, found: number[]): void {
   try {
-    eachPart(join(path, 'cgroup.procs'), { maxBytes }, (line) => {
+    for (const line of partsOf(join(path, 'cgroup.procs'), { maxBytes })) {
       const pid = Number(line);
       if (pid > 0 && found.push(pid) > maxProcesses)
         throw new RangeError(`${path} has more than ${maxProcesses} processes`);
-    });
+    }
   } catch (error) {
     if (!isGone(error) && (error as NodeJS.ErrnoException).code !== 'EOPNOTSUPP') throw error;
   }

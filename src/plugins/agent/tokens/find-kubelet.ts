@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
-import { eachPart } from '../../../runtime/native/proc-text.ts';
+import { partsOf } from '../../../runtime/native/proc-text.ts';
 import { processIds } from '../../../runtime/native/processes.ts';
 
 /**
@@ -23,17 +23,13 @@ const listening = '0A';
 export function listeners(path: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const inodes: string[] = [];
-  let isHead = true;
-  const visit = (each: string) => {
-    const [, local = '', , state, , , , , , inode] = each.trim().split(/\s+/);
-    if (state === listening && local.endsWith(suffix) && inode !== undefined) inodes.push(inode);
-    // those that listen come first; how many connections follow, strangers decide
-    const goesOn = isHead || state === listening;
-    isHead = false;
-    return goesOn;
-  };
   try {
-    eachPart(path, { maxBytes: maxListenerBytes }, visit);
+    for (const each of partsOf(path, { maxBytes: maxListenerBytes })) {
+      const [number, local = '', , state, , , , , , inode] = each.trim().split(/\s+/);
+      // those that listen come first, below the head; how many connections follow, strangers decide
+      if (state !== listening && number !== 'sl') break;
+      if (local.endsWith(suffix) && inode !== undefined) inodes.push(inode);
+    }
   } catch {
     // without the table there is no kubelet to be found
   }

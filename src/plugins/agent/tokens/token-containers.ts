@@ -1,8 +1,9 @@
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BoundedMap } from '../../../core/bounded-map.ts';
+import { mostOfOneCgroup } from '../../../core/protection/bpf-layouts.ts';
 import { processKey } from '../../../core/protection/report.ts';
-import { eachMount, type Mount } from '../../../runtime/native/mounts.ts';
+import { type Mount, mountsOf } from '../../../runtime/native/mounts.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import { processesIn } from '../pods/cover-pods.ts';
 import type { PassOutcome } from '../pods/coverage.ts';
@@ -143,10 +144,10 @@ function containersIn(pod: string): Folder[] {
 /**
  * The process that a container was started with, while it lives: nothing in its cgroup is older. Processes brought in
  * by `kubectl exec` are younger.
- * @returns undefined if nothing runs in the container
+ * @returns undefined if nothing runs in the container, or too many processes to look at each of them
  */
 function firstProcessIn(container: string, guard: Pick<Guard, 'inspect'>): ProcessFacts | undefined {
-  return processesIn(container)
+  return fewProcessesIn(container)
     .map((pid) => guard.inspect(pid))
     .filter((facts) => facts !== undefined)
     .reduce<ProcessFacts | undefined>(
@@ -155,24 +156,31 @@ function firstProcessIn(container: string, guard: Pick<Guard, 'inspect'>): Proce
     );
 }
 
+function fewProcessesIn(container: string): number[] {
+  try {
+    const pids = processesIn(container);
+    return pids.length > mostOfOneCgroup ? [] : pids;
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
 /** `starting`: the process still sees the node's mounts, because the runtime has not changed its root yet. */
 type VolumeView = 'starting' | 'mounted' | 'without';
 
 /**
  * Whether a process sees its pod's token volume in its container, not just by the kubelet's own path.
- * @throws Error of `findTokenMount` or `eachMount`
+ * @throws Error of `findTokenMount` or `mountsOf`
  */
 function viewOfVolume(pid: number, podUid: string, hostMounts: readonly Mount[]): VolumeView {
   const volume = findTokenMount(hostMounts, podUid);
   if (volume === undefined) return 'without';
   try {
     if (isSame(statSync(`/proc/${pid}/root/`), statSync('/proc/1/root/'))) return 'starting';
-    let view: VolumeView = 'without';
-    eachMount(`/proc/${pid}/mountinfo`, ({ device, path }) => {
-      if (device === volume.device && path !== volume.path) view = 'mounted';
-      return view === 'without';
-    });
-    return view;
+    for (const { device, path } of mountsOf(`/proc/${pid}/mountinfo`))
+      if (device === volume.device && path !== volume.path) return 'mounted';
+    return 'without';
   } catch (error) {
     // the container decides how many mounts it has
     if (error instanceof RangeError) throw error;

@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { volumeNames } from '../../../core/injection/protected-pods.ts';
-import { eachMount, type Mount } from '../../../runtime/native/mounts.ts';
+import { type Mount, mountsOf } from '../../../runtime/native/mounts.ts';
 
 /** The volume that holds the token with which a pod's wrappers log in, and nothing else. */
 export interface TokenVolume {
@@ -31,9 +31,8 @@ export function openTokenVolume(podUid: string): TokenVolume | undefined {
 /** Those that matter here, in their order: each tmpfs, and whatever is mounted where such a volume belongs. */
 export function readHostMounts(): Mount[] {
   const mounts: Mount[] = [];
-  eachMount(`${host}/mountinfo`, (mount) => {
+  for (const mount of mountsOf(`${host}/mountinfo`))
     if (mount.type === 'tmpfs' || mount.path.endsWith(volumeSuffix)) mounts.push(mount);
-  });
   return mounts;
 }
 
