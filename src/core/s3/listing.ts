@@ -1,40 +1,33 @@
-import { type BlockBody, inBlocks } from '../block-body.ts';
+import type { BlockBody } from '../block-body.ts';
 import { s3Error } from './error.ts';
-import { escapeXml, scanXml, Utf8Text } from './xml-text.ts';
+import { insertion, type Replacement, removal, replaceSpans, type Span } from './replace-spans.ts';
+import { type ElementVisitor, scanXml } from './xml-scan.ts';
+import { decodeText, escapeXml } from './xml-text.ts';
 
 /** MinIO writes it with a small initial. */
-const attributes = /^[Gg]etObjectAttributes\w+$/;
-const lists = /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult)$/;
-/** S3 lists 1,000 entries at a time, MinIO 10,000 parts. A parsed entry takes up to 1 KB. */
+const attributes = ['GetObjectAttributes*', 'getObjectAttributes*'];
+const lists = ['ListBucketResult', 'ListVersionsResult', 'ListPartsResult', 'ListMultipartUploadsResult'];
+/** S3 lists 1,000 entries at a time, MinIO 10,000 parts. */
 const maxEntries = 10_000;
 const maxChecksums = 5 * maxEntries;
-/** The element that every entry must have, unless it is `Key`. */
-const required: Readonly<Record<string, string>> = { CommonPrefixes: 'Prefix', Part: 'PartNumber' };
+const maxElements = 32 * maxEntries;
+const checksum = 'Checksum*';
 const entryElements = new Set(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload', 'Part']);
-const named = new Set<string>(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload']);
-const fields = new Set([
-  'Key',
-  'Prefix',
-  'ETag',
-  'Size',
-  'ObjectSize',
-  'VersionId',
-  'LastModified',
-  'UploadId',
-  'PartNumber',
-]);
-const topFields = new Set([
-  'EncodingType',
-  'KeyCount',
-  'IsTruncated',
-  'NextMarker',
-  'ETag',
-  'ObjectSize',
-  'VersionId',
-]);
+/** The field that every entry must have, unless it is `Key`. */
+const required: Readonly<Record<string, string>> = { CommonPrefixes: 'Prefix', Part: 'PartNumber' };
+const entryFields = [
+  ...['Key', 'Prefix', 'ETag', 'Size', 'VersionId', 'LastModified', 'UploadId', 'PartNumber'],
+] as const;
+const topFields = [
+  ...['EncodingType', 'KeyCount', 'IsTruncated', 'NextMarker', 'ETag', 'ObjectSize', 'VersionId'],
+] as const;
+const names = [...attributes, ...lists, checksum, ...entryElements, ...entryFields, ...topFields];
+type EntryField = (typeof entryFields)[number];
+type TopField = (typeof topFields)[number];
 
 /**
- * Parses a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads.
+ * Parses a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads. Takes
+ * at most eight bytes for each byte of it.
  * @throws S3Error InternalError for any other document, or one that cannot be read safely
  */
 export const scanListing = (xml: Buffer): Listing => scan(xml, lists);
@@ -42,10 +35,14 @@ export const scanListing = (xml: Buffer): Listing => scan(xml, lists);
 /** Parses GetObjectAttributes, which includes a listing of parts. @throws S3Error InternalError as `scanListing` */
 export const scanAttributes = (xml: Buffer): Listing => scan(xml, attributes);
 
-function scan(bytes: Buffer, roots: RegExp): Listing {
-  const xml = new Utf8Text(bytes);
-  const scanner = new ListingScanner(xml);
-  if (!isUtf8(bytes) || !scanXml(xml, scanner) || !roots.test(scanner.root)) throw unreadable();
+function scan(xml: Buffer, roots: readonly string[]): Listing {
+  if (!isUtf8(xml)) throw unreadable();
+  const scanner = new ListingScanner(xml, roots);
+  try {
+    scanXml(xml, scanner, { names, most: maxElements, plain: true });
+  } catch (cause) {
+    throw unreadable(cause);
+  }
   return scanner.listing();
 }
 
@@ -57,64 +54,93 @@ function isUtf8(bytes: Buffer): boolean {
   return /^(?:utf-?8|us-ascii)$/i.test(encoding);
 }
 
-interface Open {
+/** All fields are set at once, so that an entry takes no more than their places. */
+class LocatedEntry implements ListingEntry {
   readonly element: EntryElement;
-  readonly depth: number;
   readonly start: number;
-  readonly found: Map<string, Span>;
   end: number;
+  key = '';
+  etag: string | undefined = undefined;
+  size: number | undefined = undefined;
+  versionId: string | undefined = undefined;
+  lastModified: string | undefined = undefined;
+  uploadId: string | undefined = undefined;
+  partNumber: number | undefined = undefined;
+  /** Contents that are decoded or replaced later; no content ends at 0. */
+  keyStart = 0;
+  keyEnd = 0;
+  etagStart = 0;
+  etagEnd = 0;
+  sizeStart = 0;
+  sizeEnd = 0;
+
+  constructor(element: EntryElement, start: number, end: number) {
+    this.element = element;
+    this.start = start;
+    this.end = end;
+  }
 }
 
-class ListingScanner {
-  root = '';
-  readonly #xml: Utf8Text;
-  readonly #entries: Open[] = [];
+class ListingScanner implements ElementVisitor {
+  readonly #xml: Buffer;
+  readonly #roots: readonly string[];
+  #root = '';
+  readonly #entries: LocatedEntry[] = [];
   readonly #checksums: Span[] = [];
-  readonly #top = new Map<string, Span>();
-  #entry: Open | undefined;
+  readonly #top = new Map<TopField, Span>();
+  #entry: LocatedEntry | undefined;
+  /** Depth of the open entry. */
+  #depth = 0;
   /** Depth of a checksum element that is being skipped, or 0. */
   #skipping = 0;
   #start = 0;
   /** Start of the content of the open element, by depth. */
   readonly #contents: number[] = [];
 
-  constructor(xml: Utf8Text) {
+  constructor(xml: Buffer, roots: readonly string[]) {
     this.#xml = xml;
+    this.#roots = roots;
   }
 
-  open(name: string, depth: number, start: number, content: number): void {
-    if (depth === 1) this.root = name;
-    // some clients would ignore a namespace prefix
-    if (name.includes(':')) throw unreadable();
+  open(name: string | undefined, depth: number, start: number, content: number): void {
+    if (depth === 1) this.#begin(name);
     if (this.#skipping > 0) return;
-    if (name.startsWith('Checksum')) this.#skipping = depth;
-    else if (!this.#entry && depth > 1 && entryElements.has(name))
-      this.#begin(name as EntryElement, depth, start);
-    else this.#contents[depth] = content;
-    if (this.#skipping === depth) this.#start = start;
+    this.#contents[depth] = content;
+    if (name === checksum) {
+      this.#skipping = depth;
+      this.#start = start;
+    } else if (!this.#entry && depth > 1 && name !== undefined && entryElements.has(name))
+      this.#beginEntry(name as EntryElement, depth, start);
   }
 
-  close(name: string, depth: number, content: number, end: number): void {
-    if (this.#skipping > 0) {
-      if (depth === this.#skipping) this.#endChecksum(end);
-    } else if (this.#entry && depth === this.#entry.depth) {
-      this.#endEntry(this.#entry, end);
-    } else if (
-      this.#entry ? depth === this.#entry.depth + 1 && fields.has(name) : depth === 2 && topFields.has(name)
-    ) {
-      this.#record(name, { start: this.#contents[depth] ?? content, end: content });
-    }
+  #begin(root: string | undefined): void {
+    if (root === undefined || !this.#roots.includes(root)) throw unreadable();
+    this.#root = root;
   }
 
-  #begin(element: EntryElement, depth: number, start: number): void {
+  #beginEntry(element: EntryElement, depth: number, start: number): void {
     if (this.#entries.length >= maxEntries) throw unreadable();
-    this.#entry = { element, depth, start, found: new Map(), end: start };
+    this.#entry = new LocatedEntry(element, start, start);
+    this.#depth = depth;
     this.#entries.push(this.#entry);
   }
 
+  close(name: string | undefined, depth: number, content: number, end: number): void {
+    const entry = this.#entry;
+    if (this.#skipping > 0) {
+      if (depth === this.#skipping) this.#endChecksum(end);
+    } else if (entry && depth === this.#depth) {
+      this.#endEntry(entry, end);
+    } else if (name !== undefined && depth === (entry ? this.#depth + 1 : 2)) {
+      const start = this.#contents[depth] ?? content;
+      if (entry) this.#setField(entry, name as EntryField, start, content);
+      else this.#setTop(name as TopField, { start, end: content });
+    }
+  }
+
   /** Rejects entries without a name, of which a listing could hold a million. */
-  #endEntry(entry: Open, end: number): void {
-    if (!entry.found.has(required[entry.element] ?? 'Key')) throw unreadable();
+  #endEntry(entry: LocatedEntry, end: number): void {
+    if (entry.element === 'Part' ? entry.partNumber === undefined : entry.keyEnd === 0) throw unreadable();
     entry.end = end;
     this.#entry = undefined;
   }
@@ -125,20 +151,40 @@ class ListingScanner {
     this.#skipping = 0;
   }
 
-  #record(name: string, span: Span): void {
-    const target = this.#entry?.found ?? this.#top;
-    if (target.has(name)) throw unreadable();
-    target.set(name, span);
+  #setTop(name: TopField, span: Span): void {
+    if (!topFields.includes(name)) return;
+    if (this.#top.has(name)) throw unreadable();
+    this.#top.set(name, span);
+  }
+
+  #setField(entry: LocatedEntry, name: EntryField, start: number, end: number): void {
+    if (name === (required[entry.element] ?? 'Key') && name !== 'PartNumber') {
+      if (entry.keyEnd > 0) throw unreadable();
+      [entry.keyStart, entry.keyEnd] = [start, end];
+    } else if (name === 'ETag') {
+      entry.etag = once(entry.etag, this.#text(start, end));
+      [entry.etagStart, entry.etagEnd] = [start, end];
+    } else if (name === 'Size') {
+      entry.size = once(entry.size, this.#number(start, end));
+      [entry.sizeStart, entry.sizeEnd] = [start, end];
+    } else if (name === 'PartNumber') entry.partNumber = once(entry.partNumber, this.#number(start, end));
+    else if (name === 'VersionId') entry.versionId = once(entry.versionId, this.#text(start, end));
+    else if (name === 'LastModified') entry.lastModified = once(entry.lastModified, this.#text(start, end));
+    else if (name === 'UploadId') entry.uploadId = once(entry.uploadId, this.#text(start, end));
   }
 
   listing(): Listing {
-    const encoded = this.#text(this.#top.get('EncodingType')) === 'url';
-    const entries = this.#entries.map((entry) => this.#locate(entry, encoded));
-    if (attributes.test(this.root)) entries.unshift(this.#object());
+    const encoding = this.#top.get('EncodingType');
+    const encoded = encoding !== undefined && this.#text(encoding.start, encoding.end) === 'url';
+    for (const entry of this.#entries) {
+      if (entry.element === 'Part') continue;
+      const text = this.#text(entry.keyStart, entry.keyEnd);
+      entry.key = encoded ? decodeUrl(text) : text;
+    }
     return {
       xml: this.#xml,
-      root: this.root,
-      entries,
+      root: this.#root,
+      entries: attributes.includes(this.#root) ? [this.#object(), ...this.#entries] : this.#entries,
       checksums: this.#checksums,
       ...spanOf('keyCount', this.#top.get('KeyCount')),
       ...spanOf('isTruncated', this.#top.get('IsTruncated')),
@@ -148,50 +194,32 @@ class ListingScanner {
 
   /** GetObjectAttributes describes one object, whose fields are at the top level. */
   #object(): LocatedEntry {
-    const end = this.#xml.length;
-    return this.#locate({ element: 'Object', depth: 1, start: 0, end, found: this.#top }, false);
+    const object = new LocatedEntry('Object', 0, this.#xml.length);
+    const fields = { ETag: 'ETag', ObjectSize: 'Size', VersionId: 'VersionId' } as const;
+    for (const [field, name] of Object.entries(fields)) {
+      const span = this.#top.get(field as TopField);
+      if (span) this.#setField(object, name, span.start, span.end);
+    }
+    return object;
   }
 
-  #locate({ element, start, end, found }: Open, encoded: boolean): LocatedEntry {
-    const sizeSpan = found.get('Size') ?? found.get('ObjectSize');
-    return {
-      element,
-      key: this.#key(element, found, encoded),
-      span: { start, end },
-      ...this.#optional('etag', found.get('ETag')),
-      ...spanOf('etagSpan', found.get('ETag')),
-      ...(sizeSpan ? { sizeSpan, size: this.#number(sizeSpan) } : {}),
-      ...this.#optional('versionId', found.get('VersionId')),
-      ...this.#optional('lastModified', found.get('LastModified')),
-      ...this.#optional('uploadId', found.get('UploadId')),
-      ...(found.has('PartNumber') ? { partNumber: this.#number(found.get('PartNumber')) } : {}),
-    };
-  }
-
-  #key(element: EntryElement, found: Map<string, Span>, encoded: boolean): string {
-    if (!named.has(element)) return '';
-    const text = this.#text(found.get(element === 'CommonPrefixes' ? 'Prefix' : 'Key'));
-    if (text === undefined) throw unreadable();
-    return encoded ? decodeUrl(text) : text;
-  }
-
-  #number(span: Span | undefined): number {
-    const text = this.#text(span)?.trim() ?? '';
+  #number(start: number, end: number): number {
+    const text = this.#text(start, end).trim();
     if (!/^\d{1,15}$/.test(text)) throw unreadable();
     return Number(text);
   }
 
-  #optional<Name extends string>(name: Name, span: Span | undefined): { [name in Name]?: string } {
-    const text = this.#text(span);
-    return text === undefined ? {} : ({ [name]: text } as { [name in Name]: string });
-  }
-
-  #text(span: Span | undefined): string | undefined {
-    if (span === undefined) return undefined;
-    const text = this.#xml.text(span.start, span.end);
+  #text(start: number, end: number): string {
+    const text = decodeText(this.#xml, start, end);
     if (text === undefined) throw unreadable();
     return text;
   }
+}
+
+/** @throws S3Error for a field that is there already */
+function once<Value>(before: Value | undefined, value: Value): Value {
+  if (before !== undefined) throw unreadable();
+  return value;
 }
 
 function spanOf<Name extends string>(name: Name, span: Span | undefined): { [name in Name]?: Span } {
@@ -220,38 +248,26 @@ export interface ListingEntry {
   /** Decoded key, or prefix for CommonPrefixes; empty for parts and objects, which have no key there. */
   readonly key: string;
   /** Including quotes. */
-  readonly etag?: string;
+  readonly etag?: string | undefined;
   /** Stored bytes. */
-  readonly size?: number;
-  readonly versionId?: string;
+  readonly size?: number | undefined;
+  readonly versionId?: string | undefined;
   /** In the store's format. */
-  readonly lastModified?: string;
-  readonly uploadId?: string;
-  readonly partNumber?: number;
-}
-
-/** A replaceable stretch of the document, in byte offsets. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-interface LocatedEntry extends ListingEntry {
-  readonly span: Span;
-  readonly etagSpan?: Span;
-  readonly sizeSpan?: Span;
+  readonly lastModified?: string | undefined;
+  readonly uploadId?: string | undefined;
+  readonly partNumber?: number | undefined;
 }
 
 /** A parsed listing that can be rewritten. */
 export interface Listing {
-  readonly xml: Utf8Text;
+  readonly xml: Buffer;
   readonly entries: readonly LocatedEntry[];
   /** `Checksum…` elements, which describe the ciphertext. */
   readonly checksums: readonly Span[];
   readonly keyCount?: Span;
   readonly isTruncated?: Span;
   readonly nextMarker?: Span;
-  /** The name of the root element. */
+  /** The name of the root element, or how it begins. */
   readonly root: string;
 }
 
@@ -265,10 +281,6 @@ interface ShownEntry {
   readonly added?: string;
 }
 
-interface Replacement extends Span {
-  readonly text: string;
-}
-
 /**
  * The listing with entries changed by `edit`, a corrected key count, and without checksums of the ciphertext.
  * @param added elements to add at the top level
@@ -278,32 +290,31 @@ export function rewriteListing(
   edit: (entry: ListingEntry) => EntryEdit | undefined,
   added = '',
 ): BlockBody {
-  const replacements: Replacement[] = listing.checksums.map(remove);
-  if (added !== '') replacements.push(beforeEndTag(listing.xml.bytes, listing.xml.length, added));
+  const replacements: Replacement[] = listing.checksums.map(removal);
+  if (added !== '') replacements.push(beforeEndTag(listing.xml, listing.xml.length, added));
   const dropped = new Set<LocatedEntry>();
   for (const entry of listing.entries) {
     const change = edit(entry);
     if (change?.drop) dropped.add(entry);
-    else if (change) replacements.push(...changed(listing.xml.bytes, entry, change));
+    else if (change) replacements.push(...changed(listing.xml, entry, change));
   }
-  for (const { span } of dropped) replacements.push(remove(span));
+  for (const entry of dropped) replacements.push(removal(entry));
   if (dropped.size > 0) replacements.push(...corrected(listing, dropped));
-  return apply(listing.xml.bytes, replacements);
+  return replaceSpans(listing.xml, replacements);
 }
-
-const remove = ({ start, end }: Span): Replacement => ({ start, end, text: '' });
 
 function changed(xml: Buffer, entry: LocatedEntry, { size, etag, added }: ShownEntry): Replacement[] {
   const replacements: Replacement[] = [];
-  if (etag !== undefined && entry.etagSpan) replacements.push({ ...entry.etagSpan, text: escapeXml(etag) });
-  if (size !== undefined && entry.sizeSpan) replacements.push({ ...entry.sizeSpan, text: String(size) });
-  if (added !== undefined) replacements.push(beforeEndTag(xml, entry.span.end, added));
+  if (etag !== undefined && entry.etag !== undefined)
+    replacements.push({ start: entry.etagStart, end: entry.etagEnd, text: escapeXml(etag) });
+  if (size !== undefined && entry.size !== undefined)
+    replacements.push({ start: entry.sizeStart, end: entry.sizeEnd, text: String(size) });
+  if (added !== undefined) replacements.push(beforeEndTag(xml, entry.end, added));
   return replacements;
 }
 
 function beforeEndTag(xml: Buffer, end: number, text: string): Replacement {
-  const at = xml.lastIndexOf('<', end - 1);
-  return { start: at, end: at, text };
+  return insertion(xml.lastIndexOf('<', end - 1), text);
 }
 
 function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement[] {
@@ -325,31 +336,8 @@ function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Re
   const last = listing.entries.at(-1);
   if (root !== 'ListBucketResult' || keyCount || nextMarker || !isTruncated || !last || !dropped.has(last))
     return undefined;
-  if (xml.slice(isTruncated.start, isTruncated.end).trim() !== 'true') return undefined;
-  const rawKey = /<(?:Key|Prefix)>([^<]*)</.exec(xml.slice(last.span.start, last.span.end))?.[1] ?? '';
+  if (xml.toString('utf8', isTruncated.start, isTruncated.end).trim() !== 'true') return undefined;
+  const rawKey = xml.toString('utf8', last.keyStart, last.keyEnd);
   const at = xml.indexOf('>', isTruncated.end) + 1;
-  return { start: at, end: at, text: `<NextMarker>${rawKey}</NextMarker>` };
-}
-
-/** Applies replacements; one that begins within another is skipped. */
-function apply(xml: Buffer, replacements: Replacement[]): BlockBody {
-  replacements.sort((left, right) => left.start - right.start || left.end - right.end);
-  let [at, length] = [0, xml.length];
-  const applied = replacements.filter(({ start, end, text }) => {
-    if (start < at) return false;
-    at = end;
-    length += Buffer.byteLength(text) - (end - start);
-    return true;
-  });
-  return { length, blocks: inBlocks(pieces(xml, applied)) };
-}
-
-function* pieces(xml: Buffer, replacements: readonly Replacement[]): Generator<Buffer> {
-  let at = 0;
-  for (const { start, end, text } of replacements) {
-    yield xml.subarray(at, start);
-    if (text !== '') yield Buffer.from(text);
-    at = end;
-  }
-  yield xml.subarray(at);
+  return insertion(at, `<NextMarker>${rawKey}</NextMarker>`);
 }

@@ -8,8 +8,9 @@ import {
 } from './checksum.ts';
 import { s3Error } from './error.ts';
 import { unquote } from './headers.ts';
-import { childText, parseXml, type XmlElement } from './xml.ts';
-import { element, scanEntries } from './xml-text.ts';
+import { type DocumentShape, type Fields, scanDocument } from './xml-document.ts';
+import { scanXml } from './xml-scan.ts';
+import { element } from './xml-text.ts';
 
 export interface CompletedPart {
   readonly partNumber: number;
@@ -42,35 +43,35 @@ const checksumElements = checksumAlgorithms.map(
  * Parses the part list of CompleteMultipartUpload.
  * @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidPart, InvalidRequest
  */
-export function parseCompleteMultipart(xml: Buffer): CompletedPart[] {
-  const texts = xml.length <= maxCompleteBytes ? scanParts(xml) : undefined;
-  const parts = (texts ?? parseParts(xml.toString())).slice(0, maxPartNumber + 1).map(readPart);
-  if (parts.length === 0 || parts.length > maxPartNumber) throw s3Error('MalformedXML');
-  const ascending = parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0));
+export function parseCompleteMultipart(xml: Buffer): readonly CompletedPart[] {
+  refuseLong(xml, maxCompleteBytes);
+  let last = 0;
+  let ascending = true;
+  const { entries } = scanDocument(xml, partList, (entry) => {
+    const part = readPart(entry);
+    ascending &&= part.partNumber > last;
+    last = part.partNumber;
+    return part;
+  });
+  if (entries.length === 0) throw s3Error('MalformedXML');
   if (!ascending) throw s3Error('InvalidPartOrder');
-  return parts;
+  return entries;
 }
 
-/** Text of a field of one `<Part>`. */
-type PartTexts = (name: string) => string | undefined;
+function refuseLong(xml: Buffer, most: number): void {
+  if (xml.length > most) throw s3Error('MaxMessageLengthExceeded');
+}
 
-const shape = {
+const partList: DocumentShape = {
   root: 'CompleteMultipartUpload',
   entries: ['Part'],
   fields: ['PartNumber', 'ETag', ...checksumElements.map(([name]) => name)],
+  mostEntries: maxPartNumber,
 };
 
-const scanParts = (xml: Buffer): PartTexts[] | undefined =>
-  scanEntries(xml, shape)?.entries.map((part) => (name) => part.get(name));
-
-function parseParts(xml: string): PartTexts[] {
-  const root = parseXml(xml, 'CompleteMultipartUpload', maxCompleteBytes);
-  return (root.children.get('Part') ?? []).map((part) => (name) => childText(part, name));
-}
-
-function readPart(text: PartTexts): CompletedPart {
-  const number = text('PartNumber')?.trim() ?? '';
-  const etag = text('ETag')?.trim();
+function readPart(part: Fields): CompletedPart {
+  const number = part.get('PartNumber')?.trim() ?? '';
+  const etag = part.get('ETag')?.trim();
   if (!/^-?\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
   const partNumber = Number(number);
   if (partNumber < 1)
@@ -78,14 +79,14 @@ function readPart(text: PartTexts): CompletedPart {
       details: { ArgumentName: 'PartNumber', ArgumentValue: number },
     });
   if (etag === '' || partNumber > maxPartNumber) throw s3Error('InvalidPart');
-  const named = namedChecksums(text);
+  const named = namedChecksums(part);
   return { partNumber, etag: unquote(etag), ...(named !== undefined && { named }) };
 }
 
-function namedChecksums(text: PartTexts): Checksums | undefined {
+function namedChecksums(part: Fields): Checksums | undefined {
   let named: Map<ChecksumAlgorithm, Buffer> | undefined;
   for (const [name, algorithm] of checksumElements) {
-    const value = text(name)?.trim();
+    const value = part.get(name)?.trim();
     if (!value) continue;
     if (named !== undefined || !isDigest(value, algorithm)) throw badPartChecksum(value);
     named = new Map([[algorithm, Buffer.from(value, 'base64')]]);
@@ -154,27 +155,34 @@ export const maxDeleteResultBytes = 8 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
 
+const deletion: DocumentShape = {
+  root: 'Delete',
+  entries: ['Object'],
+  fields: ['Quiet', 'Key', 'Size', ...Object.values(conditions)],
+  mostEntries: maxObjects,
+};
+
 /**
  * Parses 1 to 1,000 keys, which are unchecked: call `checkKey` for each.
  * @throws S3Error MalformedXML, MissingRequestBodyError
  */
-export function parseDeleteObjects(xml: string): DeleteObjectsRequest {
-  if (xml === '') throw s3Error('MissingRequestBodyError');
-  const root = parseXml(xml, 'Delete', maxDeleteBytes);
-  const objects = (root.children.get('Object') ?? []).map(readObject);
-  if (objects.length === 0 || objects.length > maxObjects) throw s3Error('MalformedXML');
-  return { quiet: childText(root, 'Quiet')?.trim() === 'true', objects };
+export function parseDeleteObjects(xml: Buffer): DeleteObjectsRequest {
+  if (xml.length === 0) throw s3Error('MissingRequestBodyError');
+  refuseLong(xml, maxDeleteBytes);
+  const { top, entries } = scanDocument(xml, deletion, readObject);
+  if (entries.length === 0) throw s3Error('MalformedXML');
+  return { quiet: top.get('Quiet')?.trim() === 'true', objects: entries };
 }
 
-function readObject(object: XmlElement): ObjectToDelete {
-  const key = childText(object, 'Key');
+function readObject(object: Fields): ObjectToDelete {
+  const key = object.get('Key');
   if (!key) throw s3Error('MalformedXML');
   const read: Record<string, string> = {};
   for (const [name, tag] of Object.entries(conditions)) {
-    const value = childText(object, tag);
+    const value = object.get(tag);
     if (value !== undefined) read[name] = value;
   }
-  return { key, ...read, ...sizeIn(childText(object, 'Size')) };
+  return { key, ...read, ...sizeIn(object.get('Size')) };
 }
 
 function sizeIn(text: string | undefined): { size?: number } {
@@ -197,17 +205,26 @@ function objectXml(object: ObjectToDelete): string {
 }
 
 const maxRestoreBytes = 64 * 1024;
-const plain = new Set(['Days', 'GlacierJobParameters', 'Tier', 'Description']);
+const restore = 'RestoreRequest';
+const plain = ['Days', 'GlacierJobParameters', 'Tier', 'Description'];
+/** S3's have less than ten. */
+const maxRestoreElements = 100;
 
 /**
  * Accepts only a RestoreRequest that brings back the object; one with a selection would make the store write results
  * elsewhere.
  * @throws S3Error MalformedXML, NotImplemented
  */
-export function checkRestoreBody(xml: string): void {
-  if (xml.trim() === '') return;
-  const root = parseXml(xml, 'RestoreRequest', maxRestoreBytes);
-  for (const name of root.children.keys()) {
-    if (!plain.has(name)) throw s3Error('NotImplemented', `${name} in a restore request is not implemented.`);
-  }
+export function checkRestoreBody(xml: Buffer): void {
+  refuseLong(xml, maxRestoreBytes);
+  if (xml.toString('latin1').trim() === '') return;
+  const visitor = {
+    open(name: string | undefined, depth: number) {
+      if (depth === 1 && name !== restore) throw s3Error('MalformedXML');
+      if (depth === 2 && (name === undefined || name === restore))
+        throw s3Error('NotImplemented', `A restore request may have ${plain.join(', ')} here, nothing else.`);
+    },
+    close() {},
+  };
+  scanXml(xml, visitor, { names: [restore, ...plain], most: maxRestoreElements });
 }

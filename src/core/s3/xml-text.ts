@@ -26,118 +26,80 @@ export function element(name: string, text: string | number | boolean): string {
   return `<${name}>${typeof text === 'string' ? escapeXml(text) : text}</${name}>`;
 }
 
-const predefined: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-const entityReference = /&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9a-fA-F]{1,6}));|&/g;
+/** `decodeText` for a string; unpaired surrogates become U+FFFD. */
+export const unescapeXml = (text: string): string | undefined => decodeText(Buffer.from(text));
 
-/** Resolves XML's five entities and character references; undefined if the text contains any other `&`. */
-export function unescapeXml(text: string): string | undefined {
-  if (!text.includes('&')) return text;
-  let valid = true;
-  const plain = text.replace(
-    entityReference,
-    (_match, name?: string, decimal?: string, hexadecimal?: string) => {
-      const character = name ? predefined[name] : fromCode(decimal, hexadecimal);
-      if (character === undefined) valid = false;
-      return character ?? '';
-    },
-  );
-  return valid ? plain : undefined;
-}
-
-function fromCode(decimal: string | undefined, hexadecimal: string | undefined): string | undefined {
-  const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
-  return isCharacter(code) ? String.fromCodePoint(code) : undefined;
-}
-
-const isCharacter = (code: number): boolean =>
-  code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+const codes = { ampersand: 0x26, less: 0x3c, return: 0x0d, feed: 0x0a, semicolon: 0x3b, sign: 0x23, x: 0x78 };
 
 /**
- * The text of a document, as a string or as a buffer too large to convert. Offsets are in characters or bytes
- * accordingly.
+ * Reads the content of an element: resolves XML's five entities and character references, normalizes ends of lines, and
+ * leaves out comments and processing instructions. Takes no string for each reference: a listing may hold a million, and
+ * V8 keeps such garbage for long.
+ * @returns undefined if it holds an element, another reference, or a `&` of its own
  */
-export interface XmlText {
-  readonly length: number;
-  /** Next offset of an ASCII character; -1 if there is none. */
-  indexOf(character: string, from: number): number;
-  charCodeAt(at: number): number;
-  slice(start: number, end?: number): string;
-}
-
-/** A UTF-8 document with byte offsets: only requested parts become strings. */
-export class Utf8Text implements XmlText {
-  readonly bytes: Buffer;
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
-
-  get length(): number {
-    return this.bytes.length;
-  }
-
-  indexOf(character: string, from: number): number {
-    const { bytes } = this;
-    const code = character.charCodeAt(0);
-    for (let at = from; at < bytes.length; at++) if (bytes[at] === code) return at;
-    return -1;
-  }
-
-  charCodeAt(at: number): number {
-    return this.bytes[at] ?? Number.NaN;
-  }
-
-  slice(start: number, end = this.length): string {
-    return this.bytes.toString('utf8', start, end);
-  }
-
-  /** The content of an element as `unescapeXml` returns it; undefined if it contains more than text. */
-  text(start: number, end: number): string | undefined {
-    const content = this.bytes.subarray(start, end);
-    if (content.includes('<')) return undefined;
-    return content.includes('&') ? unescapeBytes(content) : content.toString();
-  }
-}
-
-const ampersand = '&'.charCodeAt(0);
-const numberSign = '#'.charCodeAt(0);
-const letterX = 'x'.charCodeAt(0);
-const entities = Object.entries(predefined).map(([name, character]) => ({
-  reference: Buffer.from(`&${name};`),
-  code: character.charCodeAt(0),
-}));
-
-/** Creates no string for each reference: a listing may contain a million, and V8 keeps such garbage for long. */
-function unescapeBytes(bytes: Buffer): string | undefined {
-  // a reference is never shorter than the character it represents
-  const plain = scratch(bytes.length);
-  let filled = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const start = bytes.indexOf(ampersand, at);
-    filled += bytes.copy(plain, filled, at, start < 0 ? bytes.length : start);
-    if (start < 0) break;
-    at = bytes.indexOf(';', start) + 1;
-    if (at === 0) return undefined;
-    const code = codeOfEntity(bytes, start, at) ?? codeOfNumber(bytes, start + 1, at - 1);
-    if (code === undefined) return undefined;
-    if (code < 0x80) plain[filled++] = code;
-    else filled += plain.write(String.fromCodePoint(code), filled);
+export function decodeText(bytes: Buffer, start = 0, end = bytes.length): string | undefined {
+  const first = firstSpecial(bytes, start, end);
+  if (first === end) return bytes.toString('utf8', start, end);
+  // no construct is shorter than what it stands for
+  const plain = scratch(end - start);
+  let filled = bytes.copy(plain, 0, start, first);
+  for (let at = first; at < end; ) {
+    const byte = bytes[at] as number;
+    if (byte === codes.ampersand) {
+      const close = endOfReference(bytes, at, end);
+      const code = close < 0 ? undefined : codeOf(bytes, at + 1, close);
+      if (code === undefined) return undefined;
+      if (code < 0x80) plain[filled++] = code;
+      else filled += plain.write(String.fromCodePoint(code), filled);
+      at = close + 1;
+    } else if (byte === codes.less) {
+      at = endOfAside(bytes, at, end);
+      if (at < 0) return undefined;
+    } else if (byte === codes.return) {
+      plain[filled++] = codes.feed;
+      at += bytes[at + 1] === codes.feed && at + 1 < end ? 2 : 1;
+    } else {
+      plain[filled++] = byte;
+      at++;
+    }
   }
   return plain.toString('utf8', 0, filled);
 }
 
-function codeOfEntity(bytes: Buffer, start: number, end: number): number | undefined {
-  for (const { reference, code } of entities)
-    if (reference.length === end - start && bytes.compare(reference, 0, reference.length, start, end) === 0)
-      return code;
+function firstSpecial(bytes: Buffer, start: number, end: number): number {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === codes.ampersand || byte === codes.less || byte === codes.return) return at;
+  }
+  return end;
+}
+
+/** Longest reference: `&#1114111;`, with leading zeros as in `&#0000065;`. */
+const maxReference = 10;
+
+/** The offset of the `;`; -1 if there is none near. */
+function endOfReference(bytes: Buffer, start: number, end: number): number {
+  const last = Math.min(end, start + maxReference);
+  for (let at = start + 1; at < last; at++) if (bytes[at] === codes.semicolon) return at;
+  return -1;
+}
+
+/** The character of what stands between `&` and `;`. */
+function codeOf(bytes: Buffer, start: number, end: number): number | undefined {
+  if (bytes[start] === codes.sign) return codeOfNumber(bytes, start + 1, end);
+  for (const { name, code } of entities)
+    if (name.length === end - start && startsWith(bytes, start, end, name)) return code;
   return undefined;
 }
 
-/** The character of `#65` or `#x41` between `start` and `end`. */
+const entities = Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }).map(
+  ([name, character]) => ({ name: Buffer.from(name), code: character.charCodeAt(0) }),
+);
+
+/** Of `65` or `x41`. */
 function codeOfNumber(bytes: Buffer, start: number, end: number): number | undefined {
-  if (bytes[start] !== numberSign) return undefined;
-  const isHexadecimal = bytes[start + 1] === letterX;
-  const [first, base, most] = isHexadecimal ? [start + 2, 16, 6] : [start + 1, 10, 7];
+  const isHexadecimal = bytes[start] === codes.x;
+  const [first, base, most] = isHexadecimal ? [start + 1, 16, 6] : [start, 10, 7];
   if (end <= first || end - first > most) return undefined;
   let code = 0;
   for (let at = first; at < end; at++) {
@@ -148,11 +110,36 @@ function codeOfNumber(bytes: Buffer, start: number, end: number): number | undef
   return isCharacter(code) ? code : undefined;
 }
 
+const isCharacter = (code: number): boolean =>
+  code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+
 /** 0 to 15; larger for other characters. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : 16;
+}
+
+const asides = [
+  { open: Buffer.from('<!--'), close: Buffer.from('-->') },
+  { open: Buffer.from('<?'), close: Buffer.from('?>') },
+];
+
+/** The offset after the comment or processing instruction that begins at `start`; -1 if none does, or it has no end. */
+export function endOfAside(bytes: Buffer, start: number, end = bytes.length): number {
+  for (const { open, close } of asides) {
+    if (!startsWith(bytes, start, end, open)) continue;
+    for (let at = start + open.length; at + close.length <= end; at++)
+      if (bytes[at] === close[0] && startsWith(bytes, at, end, close)) return at + close.length;
+  }
+  return -1;
+}
+
+function startsWith(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
+  if (end - start < word.length) return false;
+  for (let index = 0; index < word.length; index++)
+    if (bytes[start + index] !== word[index]) return false;
+  return true;
 }
 
 /** More than S3's longest key takes with every byte as an entity. */
@@ -164,199 +151,4 @@ function scratch(length: number): Buffer {
   if (length > scratchBytes) return Buffer.allocUnsafeSlow(length);
   scratched ??= Buffer.allocUnsafeSlow(scratchBytes);
   return scratched;
-}
-
-/** Receives every element of a document; offsets are into its text. */
-export interface ElementHandler {
-  /** The root has `depth` 1; `start` is the offset of the tag, `content` the offset after it. */
-  open(name: string, depth: number, start: number, content: number): void;
-  /** `content` is the offset of the end tag, `end` the offset after it. */
-  close(name: string, depth: number, content: number, end: number): void;
-}
-
-const maxDepth = 16;
-/** Limit for a tag with attributes, whose matching takes many times its length. */
-const maxTag = 4 * 1024;
-const slash = '/'.charCodeAt(0);
-const greater = '>'.charCodeAt(0);
-
-/**
- * Walks a document's elements without building a tree. Returns false for malformed documents and for constructs that it
- * does not support: document types, comments, CDATA, and tags of more than 4 KiB.
- */
-export function scanXml(text: XmlText, handler: ElementHandler): boolean {
-  const stack: string[] = [];
-  const names = new TagNames(text);
-  let at = skipDeclaration(text);
-  let roots = 0;
-  for (;;) {
-    const start = text.indexOf('<', at);
-    const outside = stack.length === 0;
-    if (outside && !isBlank(text, at, start < 0 ? text.length : start)) return false;
-    if (start < 0) return outside && roots === 1;
-    const gt = text.indexOf('>', start);
-    if (gt < 0 || gt - start > maxTag) return false;
-    at = gt + 1;
-    if (text.charCodeAt(start + 1) === slash) {
-      const name = stack.pop();
-      if (name === undefined || !holdsAt(text, name, start + 2)) return false;
-      if (!isBlank(text, start + 2 + name.length, gt)) return false;
-      handler.close(name, stack.length + 1, start, at);
-      continue;
-    }
-    const isEmpty = text.charCodeAt(gt - 1) === slash;
-    const name = names.read(start + 1, isEmpty ? gt - 1 : gt);
-    if (name === undefined || stack.length >= maxDepth) return false;
-    if (outside && roots++ > 0) return false;
-    handler.open(name, stack.length + 1, start, at);
-    if (isEmpty) handler.close(name, stack.length + 1, at, at);
-    else stack.push(name);
-  }
-}
-
-function skipDeclaration(text: XmlText): number {
-  const start = lengthsOfMark.find((length) => text.slice(0, length) === '\uFEFF') ?? 0;
-  if (text.slice(start, start + 5) !== '<?xml') return start;
-  for (let at = text.indexOf('?', start + 5); at >= 0; at = text.indexOf('?', at + 1))
-    if (text.charCodeAt(at + 1) === greater) return at + 2;
-  return text.length;
-}
-
-function isBlank(text: XmlText, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (!blanks.has(text.charCodeAt(at))) return false;
-  return true;
-}
-
-const blanks = new Set([...' \t\r\n'].map((character) => character.charCodeAt(0)));
-
-/** Length of the byte order mark, in characters and in bytes. */
-const lengthsOfMark = [1, 3];
-
-/** Whether the text contains `word` at `at`. */
-function holdsAt(text: XmlText, word: string, at: number): boolean {
-  for (let index = 0; index < word.length; index++)
-    if (text.charCodeAt(at + index) !== word.charCodeAt(index)) return false;
-  return true;
-}
-
-const attributes = /^(?:\s+[A-Za-z_][\w:.-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*$/;
-
-/** A document has few distinct names, so each becomes a string only once. */
-const mostNames = 32;
-
-class TagNames {
-  readonly #text: XmlText;
-  readonly #known: string[] = [];
-
-  constructor(text: XmlText) {
-    this.#text = text;
-  }
-
-  /** The name of a tag whose name and attributes are in this range; undefined if it is malformed. */
-  read(start: number, end: number): string | undefined {
-    for (const name of this.#known)
-      if (name.length === end - start && holdsAt(this.#text, name, start)) return name;
-    const inner = this.#text.slice(start, end);
-    const name = /^[A-Za-z_][\w:.-]*/.exec(inner)?.[0];
-    if (name === undefined) return undefined;
-    if (name.length === inner.length) {
-      if (this.#known.length < mostNames) this.#known.push(name);
-      return name;
-    }
-    return attributes.test(inner.slice(name.length)) ? name : undefined;
-  }
-}
-
-export interface EntryShape {
-  /** Name of the root element. */
-  readonly root: string;
-  /** Elements below the root that are entries. */
-  readonly entries: readonly string[];
-  /** Wanted fields of entries, and of the document besides its entries. */
-  readonly fields: readonly string[];
-}
-
-/** Fields by name. */
-export interface EntryTexts {
-  get(field: string): string | undefined;
-}
-
-export interface ScannedEntries {
-  readonly top: EntryTexts;
-  readonly entries: readonly EntryTexts[];
-}
-
-/** Takes a third of the memory of a Map. */
-class Texts implements EntryTexts {
-  readonly #fields: readonly string[];
-  readonly #texts: (string | undefined)[] = [];
-
-  constructor(fields: readonly string[]) {
-    this.#fields = fields;
-  }
-
-  get(field: string): string | undefined {
-    return this.#texts[this.#fields.indexOf(field)];
-  }
-
-  set(field: string, text: string): void {
-    this.#texts[this.#fields.indexOf(field)] = text;
-  }
-}
-
-/**
- * Reads a document that is a list of flat entries without building a tree, which would take 20 MB for 10,000 entries.
- * Texts are returned unchanged, including surrounding white space. Undefined for a document that is not plainly of this
- * shape, which is left to a parser. Keeps no reference to `xml`.
- */
-export function scanEntries(xml: Buffer, shape: EntryShape): ScannedEntries | undefined {
-  const text = new Utf8Text(xml);
-  const scanner = new EntryScanner(text, shape);
-  return scanXml(text, scanner) && scanner.plain ? scanner : undefined;
-}
-
-class EntryScanner implements ElementHandler, ScannedEntries {
-  readonly top: Texts;
-  readonly entries: Texts[] = [];
-  plain = true;
-  readonly #xml: XmlText;
-  readonly #root: string;
-  readonly #entryNames: ReadonlySet<string>;
-  readonly #fields: readonly string[];
-  #entry: Texts | undefined;
-  /** Start of the content of the element opened last, and its depth. */
-  #content = 0;
-  #depth = 0;
-
-  constructor(xml: XmlText, { root, entries, fields }: EntryShape) {
-    this.#xml = xml;
-    this.#root = root;
-    this.#entryNames = new Set(entries);
-    this.#fields = fields;
-    this.top = new Texts(fields);
-  }
-
-  open(name: string, depth: number, _start: number, content: number): void {
-    if (name.includes(':') || (depth === 1 && name !== this.#root)) this.plain = false;
-    if (depth === 2 && this.#entryNames.has(name)) {
-      this.#entry = new Texts(this.#fields);
-      this.entries.push(this.#entry);
-    }
-    this.#content = content;
-    this.#depth = depth;
-  }
-
-  close(name: string, depth: number, content: number): void {
-    if (depth === 2 && this.#entryNames.has(name)) this.#entry = undefined;
-    else if (this.#fields.includes(name)) this.#keep(name, depth, content);
-  }
-
-  #keep(name: string, depth: number, content: number): void {
-    const texts = depth === 2 ? this.top : depth === 3 ? this.#entry : undefined;
-    if (texts === undefined) return;
-    const text = unescapeXml(this.#xml.slice(this.#content, content));
-    const isLeaf = this.#depth === depth;
-    if (!isLeaf || text === undefined || texts.get(name) !== undefined) this.plain = false;
-    else texts.set(name, text);
-  }
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { s3Error } from '../../../core/s3/error.ts';
 import { maxUserMetadata, unquote, userMetadataSize, withoutAwsChunked } from '../../../core/s3/headers.ts';
 import { parseQueryEntries } from '../../../core/s3/request.ts';
-import { childText, parseXml, type XmlElement } from '../../../core/s3/xml.ts';
+import { type DocumentShape, type Fields, scanDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 
 /** Stored bytes, shared by an object and its copies. */
@@ -58,14 +58,14 @@ function parseTagHeader(header: string | string[] | undefined): Tags {
 }
 
 /** A `Tagging` document. @throws S3Error MalformedXML, InvalidArgument */
-export function parseTagging(xml: string): Tags {
-  const [set] = parseXml(xml, 'Tagging', maxTaggingBytes).children.get('TagSet') ?? [];
-  if (set === undefined) throw s3Error('MalformedXML');
-  return checked((set.children.get('Tag') ?? []).map(readTag));
+export function parseTagging(xml: Buffer): Tags {
+  return checked(scanDocument(xml, tagging, readTag).entries);
 }
 
-function readTag(tag: XmlElement): [string, string] {
-  const [name, value] = [childText(tag, 'Key'), childText(tag, 'Value')];
+const tagging: DocumentShape = { root: 'Tagging', entries: ['TagSet/Tag'], fields: ['Key', 'Value'] };
+
+function readTag(tag: Fields): [string, string] {
+  const [name, value] = [tag.get('Key'), tag.get('Value')];
   if (name === undefined || value === undefined) throw s3Error('MalformedXML');
   return [name, value];
 }

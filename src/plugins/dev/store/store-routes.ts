@@ -57,8 +57,7 @@ const deleteObject: StoreHandler = ({ catalog, request, reply }) => {
 
 const deleteObjects: StoreHandler = async ({ catalog, request, payload, reply }) => {
   const bucket = catalog.bucket(request.bucket);
-  const xml = (await payload.read(maxDeleteBytes)).toString();
-  const { quiet, objects } = parseDeleteObjects(xml);
+  const { quiet, objects } = parseDeleteObjects(await payload.read(maxDeleteBytes));
   const results = objects.map((object) => deleteOne(catalog, bucket, object, quiet));
   reply.xml(200, `<DeleteResult ${namespace}>${results.join('')}</DeleteResult>`);
 };
@@ -204,7 +203,7 @@ export function handlerOf(operation: OperationName, request: S3Request): StoreHa
 const objectTagging: StoreHandler = async ({ catalog, request, payload, reply }) => {
   const { bucket, key, query, method } = request;
   if (!query.has('tagging')) throw s3Error('NotImplemented');
-  const body = (await payload.read(maxTaggingBytes)).toString();
+  const body = await payload.read(maxTaggingBytes);
   const object = catalog.bucket(bucket).object(key, query.get('versionId'));
   if (method === 'GET') return reply.xml(200, taggingXml(object.tags));
   catalog.put({ ...object, tags: method === 'PUT' ? parseTagging(body) : [] });

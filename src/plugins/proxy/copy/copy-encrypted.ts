@@ -17,7 +17,6 @@ import {
   takeNamedMd5,
 } from '../../../core/s3/headers.ts';
 import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
-import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices } from '../context.ts';
 import type { BoundKey } from '../data-keys.ts';
@@ -30,6 +29,7 @@ import { type AnewDigests, rewrapParts, rewrapSingle, rewrapUpload } from './rew
 import { checksumAsked } from './sum-plaintext.ts';
 
 const answerLimit = 64 * 1024;
+const copyResult = { root: 'CopyObjectResult', fields: ['ETag', 'LastModified'] };
 
 /** The store copies the ciphertext; only the keys are wrapped again, for the new name. */
 export async function copyEncrypted(
@@ -131,10 +131,10 @@ async function copyInStore(
     signal,
   });
   try {
-    const result = await xmlResult(response, 'CopyObjectResult', answerLimit);
-    const etag = childText(result, 'ETag');
+    const { top } = await xmlResult(response, copyResult, answerLimit);
+    const etag = top.get('ETag');
     if (etag === undefined) throw s3Error('InternalError', 'The object store named no ETag.');
-    return { etag, lastModified: childText(result, 'LastModified'), headers: response.headers };
+    return { etag, lastModified: top.get('LastModified'), headers: response.headers };
   } catch (error) {
     throw changedMeanwhile(error, headers) ? new ObjectChanged() : error;
   }

@@ -5,7 +5,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/headers.ts';
 import { lengthToCopy, readCopyRange } from '../../../core/s3/range.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
-import { childText, parseXml } from '../../../core/s3/xml.ts';
+import type { DocumentShape, Fields } from '../../../core/s3/xml-document.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
@@ -13,7 +13,7 @@ import { readAgain } from '../read/deliver.ts';
 import { accessHeaders } from '../read/read-request.ts';
 import { type ByteRange, type StoredObject, versionQuery } from '../read/stored-object.ts';
 import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { xmlResult } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
 import { mostPlaintext } from '../write/seal-and-send.ts';
@@ -153,19 +153,15 @@ export async function copiedTags(
     query: [['tagging', ''], ...versionQuery(object)],
     headers: object.access,
   });
-  if (response.status !== 200) throw await refusal(response);
-  return {
-    'x-amz-tagging': taggingHeader((await readBody(response, taggingLimit)).toString(), taggingLimit),
-  };
+  const { entries } = await xmlResult(response, tagging, taggingLimit);
+  return { 'x-amz-tagging': entries.map(tagPair).join('&') };
 }
 
-/** Converts a tagging document to the value of `x-amz-tagging`. @throws S3Error MalformedXML */
-function taggingHeader(xml: string, limit: number): string {
-  const [set] = parseXml(xml, 'Tagging', limit).children.get('TagSet') ?? [];
-  const tags = set?.children.get('Tag') ?? [];
-  const pair = (name: string, value: string) => `${encodeComponent(name)}=${encodeComponent(value)}`;
-  return tags.map((tag) => pair(childText(tag, 'Key') ?? '', childText(tag, 'Value') ?? '')).join('&');
-}
+const tagging: DocumentShape = { root: 'Tagging', entries: ['TagSet/Tag'], fields: ['Key', 'Value'] };
+
+/** As in `x-amz-tagging`. */
+const tagPair = (tag: Fields): string =>
+  `${encodeComponent(tag.get('Key') ?? '')}=${encodeComponent(tag.get('Value') ?? '')}`;
 
 /**
  * UploadPartCopy: copies whole segments of format 2 in the store; any other range is decrypted, verified and encrypted

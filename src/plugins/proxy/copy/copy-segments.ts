@@ -3,7 +3,7 @@ import type { SegmentedPart } from '../../../core/envelope/manifest.ts';
 import { coveringSegments, segmentBytes, segmentedSize } from '../../../core/envelope/segments.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
-import { childText } from '../../../core/s3/xml.ts';
+import type { DocumentShape } from '../../../core/s3/xml-document.ts';
 import type { ProxyServices } from '../context.ts';
 import { type EncryptedPart, type PartTarget, partQuery } from '../multipart/upload-part.ts';
 import { accessHeaders } from '../read/read-request.ts';
@@ -13,6 +13,12 @@ import { xmlResult } from '../upstream/upstream.ts';
 import { type CopyRequest, copyHeaders, type SourceObject } from './copy-request.ts';
 
 const answerLimit = 64 * 1024;
+const copyPartResult: DocumentShape = { root: 'CopyPartResult', fields: ['ETag', 'ChecksumCRC32'] };
+const partsResult: DocumentShape = {
+  root: 'ListPartsResult',
+  entries: ['Part'],
+  fields: ['PartNumber', 'ETag', 'Size'],
+};
 
 /** What is known of a part that the store copied; its plaintext never passed through the proxy. */
 type CopiedPart = Pick<EncryptedPart, 'entry' | 'commitment' | 'etag' | 'checksum' | 'sealed'>;
@@ -167,8 +173,8 @@ async function copyInStore(
     signal,
   });
   try {
-    const result = await xmlResult(response, 'CopyPartResult', answerLimit);
-    const [etag, checksum] = [childText(result, 'ETag'), childText(result, 'ChecksumCRC32')];
+    const { top } = await xmlResult(response, copyPartResult, answerLimit);
+    const [etag, checksum] = [top.get('ETag'), top.get('ChecksumCRC32')];
     // without it, Complete could not name the part's checksum
     const usable = config.upstreamChecksum === 'none' || isOfPart(checksum);
     return etag !== undefined && usable ? { etag: unquote(etag), checksum } : undefined;
@@ -197,11 +203,11 @@ async function wasTaken(
   ];
   const response = await upstream.send({ method: 'GET', bucket, key, query, headers: {}, signal });
   try {
-    const [part] = (await xmlResult(response, 'ListPartsResult', answerLimit)).children.get('Part') ?? [];
-    if (part === undefined || childText(part, 'PartNumber') !== String(number)) return false;
+    const [part] = (await xmlResult(response, partsResult, answerLimit)).entries;
+    if (part?.get('PartNumber') !== String(number)) return false;
     // another request has replaced the part, so this record no longer belongs to any
-    if (unquote(childText(part, 'ETag') ?? '') !== etag) return true;
-    return Number(childText(part, 'Size')) === segmentedSize(size);
+    if (unquote(part.get('ETag') ?? '') !== etag) return true;
+    return Number(part.get('Size')) === segmentedSize(size);
   } catch (error) {
     if (error instanceof S3Error && error.status < 500) return false;
     throw error;

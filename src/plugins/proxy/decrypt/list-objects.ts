@@ -1,6 +1,6 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
-import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
+import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { listingPage } from '../state/listings.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
@@ -16,7 +16,7 @@ export interface StoredEntry {
 
 /** Fits 1,000 keys of 1,024 bytes, with every byte encoded as three. */
 export const pageLimit = 8 * 1024 * 1024;
-const shape: EntryShape = {
+const shape: DocumentShape = {
   root: 'ListBucketResult',
   entries: ['Contents'],
   fields: ['Key', 'ETag', 'Size', 'LastModified', 'EncodingType', 'IsTruncated', 'NextContinuationToken'],
@@ -62,7 +62,7 @@ export async function* listObjects(
 /** Keys ascend in byte order; a listing that goes back would never end. */
 export const stands = () => s3Error('InternalError', 'A listing of the object store does not advance.');
 
-function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
+function entriesOf({ top, entries }: ScannedDocument): readonly StoredEntry[] {
   const decoded = keyDecoder({ top });
   return entries.flatMap((entry) => {
     const key = decoded(entry.get('Key') ?? '');
@@ -73,7 +73,7 @@ function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
 }
 
 /** Decoder for the keys of a page, according to its `EncodingType`. */
-export const keyDecoder = ({ top }: Pick<ScannedEntries, 'top'>): ((key: string) => string) =>
+export const keyDecoder = ({ top }: Pick<ScannedDocument, 'top'>): ((key: string) => string) =>
   top.get('EncodingType')?.trim() === 'url' ? fromUrl : (key) => key;
 
 /** Form encoding, with `+` for a blank. Text that is not validly encoded is kept as it is. */

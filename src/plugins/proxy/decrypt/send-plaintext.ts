@@ -2,8 +2,7 @@ import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
 import { type CompletedPart, completeMultipartXml } from '../../../core/s3/request-documents.ts';
-import { childText } from '../../../core/s3/xml.ts';
-import type { EntryShape } from '../../../core/s3/xml-text.ts';
+import type { DocumentShape } from '../../../core/s3/xml-document.ts';
 import { listingPage } from '../state/listings.ts';
 import { checksumTrailer, sendAll } from '../upstream/streamed-upload.ts';
 import {
@@ -37,6 +36,8 @@ const MiB = 1024 ** 2;
 export const partBytes = 64 * MiB;
 const mostParts = 10_000;
 const answerLimit = 64 * 1024;
+const createdUpload: DocumentShape = { root: 'InitiateMultipartUploadResult', fields: ['UploadId'] };
+const completedUpload: DocumentShape = { root: 'CompleteMultipartUploadResult', fields: [] };
 
 /**
  * Writes an object while its plaintext arrives. Until the last byte is authenticated, the store gets neither the end of
@@ -92,8 +93,8 @@ async function createUpload({ upstream, checksums }: Sending, { name, headers }:
     query: [['uploads', '']],
     headers: { ...headers, ...(checksums && { 'x-amz-checksum-algorithm': 'CRC32' }) },
   });
-  const created = await xmlResult(response, 'InitiateMultipartUploadResult', answerLimit);
-  const uploadId = childText(created, 'UploadId');
+  const created = await xmlResult(response, createdUpload, answerLimit);
+  const uploadId = created.top.get('UploadId');
   if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
   return uploadId;
 }
@@ -198,7 +199,7 @@ async function completeUpload(
   const headers = { 'content-type': 'application/xml' };
   const body = completeMultipartXml(parts);
   const response = await upstream.send({ method: 'POST', ...name, query, headers, signal }, body);
-  await xmlResult(response, 'CompleteMultipartUploadResult', answerLimit);
+  await xmlResult(response, completedUpload, answerLimit);
 }
 
 /** Runs after an interruption too. If the store is unavailable, the next run aborts the upload. */
@@ -208,7 +209,7 @@ async function abortUpload(upstream: Upstream, name: ObjectName, uploadId: strin
   await aborted.then(({ body }) => void body.resume()).catch(() => undefined);
 }
 
-const uploads: EntryShape = {
+const uploads: DocumentShape = {
   root: 'ListMultipartUploadsResult',
   entries: ['Upload'],
   fields: ['Key', 'UploadId', 'EncodingType'],

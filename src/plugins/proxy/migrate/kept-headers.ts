@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isReservedMetadata, metadataPrefix } from '../../../core/envelope/metadata.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { storedHeaders } from '../../../core/s3/headers.ts';
-import { childText, parseXml, type XmlElement } from '../../../core/s3/xml.ts';
+import type { Fields, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import type { ProxyServices } from '../context.ts';
 import { copiedTags } from '../copy/copy-object.ts';
 import type { StoredObject } from '../read/stored-object.ts';
-import { hasPlainAcl } from '../rewrap/self-copy.ts';
-import { refusal, xmlResult, xmlText } from '../upstream/upstream.ts';
+import { acl, hasPlainAcl } from '../rewrap/self-copy.ts';
+import { refusal, xmlResult } from '../upstream/upstream.ts';
 
 const answerLimit = 256 * 1024;
 
@@ -83,18 +83,18 @@ async function grantHeaders(
 ): Promise<Record<string, string>> {
   if (await hasPlainAcl(upstream, name, signal)) return {};
   const response = await upstream.send({ method: 'GET', ...name, query: [['acl', '']], signal });
-  return grantsOf(await xmlResult(response, 'AccessControlPolicy', answerLimit));
+  return grantsOf(await xmlResult(response, acl, answerLimit));
 }
 
 /** @throws S3Error MetadataNotKept for a grant that no header can express */
-export function grantsOf(acl: XmlElement): Record<string, string> {
-  const grants = acl.children.get('AccessControlList')?.[0]?.children.get('Grant') ?? [];
+export function grantsOf({ entries }: ScannedDocument): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const grant of grants) {
-    const header = grantHeader[childText(grant, 'Permission') ?? ''];
-    const [grantee] = grant.children.get('Grantee') ?? [];
-    const to = (['ID', 'URI', 'EmailAddress'] as const).find((kind) => grantee?.children.has(kind));
-    const value = to && grantee && childText(grantee, to);
+  for (const grant of entries) {
+    const header = grantHeader[grant.get('Permission') ?? ''];
+    const to = (['ID', 'URI', 'EmailAddress'] as const).find(
+      (kind) => grant.get(`Grantee/${kind}`) !== undefined,
+    );
+    const value = to && grant.get(`Grantee/${to}`);
     if (header === undefined || to === undefined || !value || /["\\\r\n]/.test(value))
       throw notKept('a grant in its ACL that cannot be written again');
     const one = `${to === 'EmailAddress' ? 'emailAddress' : to.toLowerCase()}="${value}"`;
@@ -116,29 +116,27 @@ async function lockHeaders(
 ): Promise<Record<string, string>> {
   const retention = await lockDocument(upstream, object, 'retention', signal);
   const hold = await lockDocument(upstream, object, 'legal-hold', signal);
-  const mode = retention && childText(retention, 'Mode');
-  const until = retention && childText(retention, 'RetainUntilDate');
+  const mode = retention?.get('Mode');
+  const until = retention?.get('RetainUntilDate');
   // stores refuse a past date, and such a date retains nothing anyway
   const retained = mode && until && Date.parse(until) > Date.now();
   return {
     ...(retained && { 'x-amz-object-lock-mode': mode, 'x-amz-object-lock-retain-until-date': until }),
-    ...(hold && childText(hold, 'Status') === 'ON' && { 'x-amz-object-lock-legal-hold': 'ON' }),
+    ...(hold?.get('Status') === 'ON' && { 'x-amz-object-lock-legal-hold': 'ON' }),
   };
 }
+
+/** versitygw names the root element after the subresource. */
+const lock = { root: undefined, fields: ['Mode', 'RetainUntilDate', 'Status'] };
 
 async function lockDocument(
   upstream: Asking,
   { name }: StoredObject,
   subresource: string,
   signal: AbortSignal,
-): Promise<XmlElement | undefined> {
+): Promise<Fields | undefined> {
   const response = await upstream.send({ method: 'GET', ...name, query: [[subresource, '']], signal });
-  if (response.status === 200) {
-    // versitygw names the root element after the subresource
-    const text = await xmlText(response, answerLimit);
-    const [, root = ''] = /^(?:<\?xml[^>]*>)?\s*<([A-Za-z]+)[\s>]/.exec(text) ?? [];
-    return parseXml(text, root, answerLimit);
-  }
+  if (response.status === 200) return (await xmlResult(response, lock, answerLimit)).top;
   const refused = await refusal(response);
   if (withoutLock.has(refused.code)) return undefined;
   throw refused.status >= 500

@@ -1,12 +1,12 @@
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { unquote } from '../../../core/s3/headers.ts';
 import { completeMultipartXml } from '../../../core/s3/request-documents.ts';
-import { childText } from '../../../core/s3/xml.ts';
 import { refusal, type Upstream, type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
 
 const noSuchEtag = '"00000000000000000000000000000000"';
 const wrong = { 'if-match': noSuchEtag };
 const answerLimit = 64 * 1024;
+const createdUpload = { root: 'InitiateMultipartUploadResult', fields: ['UploadId'] };
 
 /** Writes for which a store ignores conditions on the object they replace. */
 export type Unconditional = 'PutObject' | 'CompleteMultipartUpload';
@@ -52,11 +52,8 @@ async function completeAgainst(
   signal: AbortSignal,
 ): Promise<UpstreamResponse> {
   const created = await upstream.send({ method: 'POST', ...helper, query: [['uploads', '']], signal });
-  const uploadId = childText(
-    await xmlResult(created, 'InitiateMultipartUploadResult', answerLimit),
-    'UploadId',
-  );
-  const upload: [string, string] = ['uploadId', uploadId ?? ''];
+  const { top } = await xmlResult(created, createdUpload, answerLimit);
+  const upload: [string, string] = ['uploadId', top.get('UploadId') ?? ''];
   const query: [string, string][] = [['partNumber', '1'], upload];
   const part = await upstream.send({ method: 'PUT', ...helper, query, signal }, Buffer.from('probe'));
   if (part.status !== 200) throw await refusal(part);

@@ -5,7 +5,7 @@ import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { inward, md5Metadata, unquote } from '../../../core/s3/headers.ts';
 import { checksumElement, maxPartNumber } from '../../../core/s3/request-documents.ts';
-import { childText, parseXml } from '../../../core/s3/xml.ts';
+import { scanDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { unlessAborted } from '../../../runtime/lifecycle/wait.ts';
 import type { ProxyServices } from '../context.ts';
@@ -37,7 +37,6 @@ export interface Written {
   readonly etag: string;
 }
 
-const answerLimit = 64 * 1024;
 
 /**
  * Writes the replacement as the proxy would, in one piece or in parts, provided that the stored object is still the one
@@ -133,6 +132,10 @@ async function wholeOf({ layout: { size }, plaintext }: Replacement): Promise<Bu
   throw otherSize();
 }
 
+/** Of an answer of our own. */
+const fieldOf = (text: string, root: string, field: string): string | undefined =>
+  scanDocument(Buffer.from(text), { root, fields: [field] }).top.get(field);
+
 const otherSize = () => s3Error('InternalError', 'The length of the object differs from its metadata.');
 
 async function writeParts(
@@ -148,10 +151,7 @@ async function writeParts(
     ...{ method: 'POST', name, query: [['uploads', '']], signal },
     headers: { ...describing(replacement), ...algorithmHeaders(checksum) },
   });
-  const uploadId = childText(
-    parseXml(created.text, 'InitiateMultipartUploadResult', answerLimit),
-    'UploadId',
-  );
+  const uploadId = fieldOf(created.text, 'InitiateMultipartUploadResult', 'UploadId');
   if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
   const upload = ['uploadId', uploadId] as const;
   try {
@@ -166,7 +166,7 @@ async function writeParts(
       ...{ method: 'POST', name, query: [upload], document, signal },
       headers: { ...condition(replacement), ...checksumHeaders(checksum) },
     });
-    const etag = childText(parseXml(text, 'CompleteMultipartUploadResult', answerLimit), 'ETag');
+    const etag = fieldOf(text, 'CompleteMultipartUploadResult', 'ETag');
     return { etag: unquote(inward(etag ?? '')) };
   } catch (error) {
     const abort = {

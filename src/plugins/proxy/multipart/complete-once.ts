@@ -23,7 +23,6 @@ import {
   checksumFields,
   completeMultipartXml,
 } from '../../../core/s3/request-documents.ts';
-import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
 import { recoverableParts } from '../recovery-keys.ts';
@@ -174,7 +173,8 @@ async function completeAtStore(
   );
   const versionId = header(response.headers['x-amz-version-id']);
   try {
-    const etag = childText(await xmlResult(response, 'CompleteMultipartUploadResult', answerLimit), 'ETag');
+    const { top } = await xmlResult(response, completeResult, answerLimit);
+    const etag = top.get('ETag');
     if (etag !== undefined) return { bucket, key, etag, versionId };
     throw s3Error('InternalError', 'The object store named no ETag of the object.');
   } catch (error) {
@@ -184,6 +184,8 @@ async function completeAtStore(
     return earlier;
   }
 }
+
+const completeResult = { root: 'CompleteMultipartUploadResult', fields: ['ETag'] };
 
 const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
   partNumber: part.n,

@@ -10,7 +10,6 @@ import {
   writeHeadersUpstream,
 } from '../../../core/s3/headers.ts';
 import { readUploadChecksum, typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
-import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { createKey, type FreshKey } from '../data-keys.ts';
@@ -57,10 +56,8 @@ async function createAtStore(
     headers,
     signal,
   });
-  const uploadId = childText(
-    await xmlResult(response, 'InitiateMultipartUploadResult', answerLimit),
-    'UploadId',
-  );
+  const shape = { root: 'InitiateMultipartUploadResult', fields: ['UploadId'] };
+  const uploadId = (await xmlResult(response, shape, answerLimit)).top.get('UploadId');
   if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
   answer.head(200, responseHeadersDownstream(response.headers));
   return uploadId;

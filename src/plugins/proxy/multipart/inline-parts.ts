@@ -4,7 +4,6 @@ import { recoverySize } from '../../../core/envelope/recovery.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { maxUserMetadata, storedHeaders, userMetadataSize } from '../../../core/s3/headers.ts';
 import { copySourceHeader } from '../../../core/s3/request.ts';
-import { childText } from '../../../core/s3/xml.ts';
 import type { ProxyServices } from '../context.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { envelopeChecksum, type UploadRecord } from './upload-record.ts';
@@ -90,7 +89,8 @@ async function copyOntoItself(
       'x-amz-tagging-directive': 'COPY',
     },
   });
-  const copied = childText(await xmlResult(response, 'CopyObjectResult', answerLimit), 'ETag');
+  const { top } = await xmlResult(response, { root: 'CopyObjectResult', fields: ['ETag'] }, answerLimit);
+  const copied = top.get('ETag');
   if (copied === undefined) throw s3Error('InternalError', 'The object store named no ETag of the copy.');
   return copied;
 }

@@ -1,3 +1,4 @@
+import type { BlockBody } from '../../../core/block-body.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { inward, outward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
@@ -9,31 +10,40 @@ import {
   type ObjectToDelete,
   parseDeleteObjects,
 } from '../../../core/s3/request-documents.ts';
-import { childText, parseXml } from '../../../core/s3/xml.ts';
+import { insertion, type Replacement, removal, replaceSpans, type Span } from '../../../core/s3/replace-spans.ts';
+import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
 import { isReservedKey, reservedKey } from '../server/admit-request.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { readBody, refusal, scanAnswer } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 const headsAtOnce = 16;
 
 /** DeleteObjects. Reserved and invalid keys get individual errors; the store deletes the rest. */
 export const deleteObjects: OperationHandler = async (services, context) => {
-  const { objects, quiet } = parseDeleteObjects((await context.payload.read(maxDeleteBytes)).toString());
+  const { objects, quiet } = parseDeleteObjects(await context.payload.read(maxDeleteBytes));
   const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
   const refused = new Set(refusals.map(({ object }) => object));
   const own = objects.filter((object) => !refused.has(object)).map(inwardObject);
   const judged = await concurrently(own, headsAtOnce, (object) => withSizeJudged(services, context, object));
   const wanted = judged.flatMap(({ object, error }) => (error === undefined ? [object] : []));
   const failed = judged.flatMap(({ object, error }) => (error === undefined ? [] : [{ object, error }]));
-  const xml = wanted.length === 0 ? emptyResult : await deleteAll(services, context, wanted, quiet);
+  const { xml, hidden } =
+    wanted.length === 0 ? { xml: emptyResult, hidden: [] } : await deleteAll(services, context, wanted, quiet);
   context.answer.head(200, { 'content-type': 'application/xml' });
-  await context.answer.end(withRefusals(xml, [...refusals, ...failed]));
+  await context.answer.end(withRefusals(xml, [...refusals, ...failed], hidden));
 };
+
+/** An answer of the store. */
+interface StoredResult {
+  readonly xml: Buffer;
+  /** Entries that the caller does not want to see. */
+  readonly hidden: readonly Span[];
+}
 
 /** Replaces a condition on the size by the ETag of the object that has it. */
 async function withSizeJudged(
@@ -73,7 +83,7 @@ async function deleteAll(
   context: RequestContext,
   objects: readonly ObjectToDelete[],
   quiet: boolean,
-): Promise<string> {
+): Promise<StoredResult> {
   const { bucket } = context.request;
   const plain = objects.filter(({ versionId }) => versionId === undefined);
   const manifests = await concurrently(plain, headsAtOnce, async ({ key }) => ({
@@ -85,18 +95,26 @@ async function deleteAll(
   const response = await forward(services, context, Buffer.from(document));
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
-  const xml = (await readBody(response, maxDeleteResultBytes, context.held)).toString();
+  const xml = await readBody(response, maxDeleteResultBytes, context.held);
+  const result = scanAnswer(xml, deleteResult);
   const deleted = deletedKeys(
     objects.map(({ key }) => key),
-    xml,
+    result,
   );
   await removeManifests(
     services,
     bucket,
     manifests.filter(({ key }) => deleted.has(key)),
   );
-  return quiet ? xml.replace(/<Deleted[\s/>].*?<\/Deleted>/gs, '') : xml;
+  return { xml, hidden: quiet ? result.entries.filter(({ path }) => path === 'Deleted') : [] };
 }
+
+/** A store may say something of each key that it was asked to delete. */
+export const deleteResult: DocumentShape = {
+  root: 'DeleteResult',
+  entries: ['Deleted', 'Error'],
+  fields: ['Key'],
+};
 
 /** A key that the proxy does not ask the store to delete. */
 interface DeletionError {
@@ -104,40 +122,40 @@ interface DeletionError {
   readonly error: S3Error;
 }
 
-export const emptyResult =
-  '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>';
+export const emptyResult = Buffer.from(
+  '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>',
+);
 
 /**
  * The requested keys that the store reports as deleted. Some stores report keys differently that XML cannot represent;
  * their manifests are left to `svc proxy gc`.
- * @throws S3Error InternalError if the answer is not a DeleteResult
  */
-export function deletedKeys(asked: readonly string[], xml: string): Set<string> {
-  const { children } = deleteResult(xml);
-  const keysOf = (name: string) => (children.get(name) ?? []).map((entry) => childText(entry, 'Key') ?? '');
-  const kept = new Set(keysOf('Error'));
-  const deleted = new Set(keysOf('Deleted'));
+export function deletedKeys(asked: readonly string[], { entries }: ScannedDocument): Set<string> {
+  const keysOf = (name: string) =>
+    new Set(entries.filter(({ path }) => path === name).map((entry) => entry.get('Key') ?? ''));
+  const [kept, deleted] = [keysOf('Error'), keysOf('Deleted')];
   return new Set(asked.filter((key) => deleted.has(key) && !kept.has(key)));
 }
 
-/** A malformed answer is not the caller's fault. */
-function deleteResult(xml: string) {
-  try {
-    return parseXml(xml, 'DeleteResult', maxDeleteResultBytes);
-  } catch (cause) {
-    throw s3Error('InternalError', 'The object store did not answer with a DeleteResult.', { cause });
-  }
+/** The store's result without what is hidden, and with the refused keys among its errors. */
+export function withRefusals(
+  xml: Buffer,
+  refusals: readonly DeletionError[],
+  hidden: readonly Span[] = [],
+): BlockBody {
+  const errors = refusals.map(errorElement).join('');
+  const added = errors === '' ? [] : [atEnd(xml, errors)];
+  return replaceSpans(xml, [...hidden.map(removal), ...added]);
 }
 
-/** Adds the refused keys to the errors in the store's result. */
-export function withRefusals(xml: string, refusals: readonly DeletionError[]): string {
-  if (refusals.length === 0) return xml;
-  const errors = refusals.map(errorElement).join('');
-  const trimmed = xml.trimEnd();
-  const open = trimmed.endsWith('/>') ? `${trimmed.slice(0, -2)}></DeleteResult>` : trimmed;
-  const at = open.lastIndexOf('</DeleteResult>');
-  if (at < 0) throw s3Error('InternalError');
-  return open.slice(0, at) + errors + open.slice(at);
+const endTag = '</DeleteResult>';
+
+function atEnd(xml: Buffer, text: string): Replacement {
+  const at = xml.lastIndexOf(endTag);
+  if (at >= 0) return insertion(at, text);
+  const start = xml.lastIndexOf('/>');
+  if (start < 0) throw s3Error('InternalError');
+  return { start, end: start + 2, text: `>${text}${endTag}` };
 }
 
 function errorElement({ object, error }: DeletionError): string {

@@ -1,6 +1,10 @@
+import type { BlockBody } from '../../../core/block-body.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream } from '../../../core/s3/headers.ts';
-import { type ElementHandler, scanXml, unescapeXml } from '../../../core/s3/xml-text.ts';
+import { type Replacement, removal, replaceSpans } from '../../../core/s3/replace-spans.ts';
+import { type ElementVisitor, scanXml } from '../../../core/s3/xml-scan.ts';
+import { decodeText } from '../../../core/s3/xml-text.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
@@ -14,56 +18,58 @@ export const listBuckets: OperationHandler = async (services, context) => {
   const response = await forward(services, context, await context.payload.read(0));
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
-  const xml = (await readBody(response, listLimit, context.held)).toString();
+  const xml = await readBody(response, listLimit, context.held);
   context.answer.head(200, { 'content-type': 'application/xml' });
-  await context.answer.end(withoutBucket(xml, services.config.stateBucket));
+  try {
+    await context.answer.end(withoutBucket(xml, services.config.stateBucket));
+  } finally {
+    release(xml);
+  }
 };
 
 /**
  * @throws S3Error InternalError for an unexpected document, which might show the bucket in a way that this code misses
  */
-export function withoutBucket(xml: string, bucket: string | undefined): string {
-  if (bucket === undefined) return xml;
+export function withoutBucket(xml: Buffer, bucket: string | undefined): BlockBody {
+  if (bucket === undefined) return replaceSpans(xml, []);
   const finder = new BucketFinder(xml, bucket);
-  if (!scanXml(xml, finder) || finder.root !== 'ListAllMyBucketsResult')
-    throw s3Error('InternalError', "The object store's list of buckets could not be read.");
-  return finder.rest();
+  try {
+    scanXml(xml, finder, { names: [root, 'Bucket', 'Name'], most: mostElements, plain: true });
+  } catch (cause) {
+    throw s3Error('InternalError', "The object store's list of buckets could not be read.", { cause });
+  }
+  return replaceSpans(xml, finder.found);
 }
 
+/** 10,000 buckets with everything that S3 reports of each. */
+const mostElements = 160_000;
+const root = 'ListAllMyBucketsResult';
 const place = { bucket: 3, name: 4 };
 
-/** `<ListAllMyBucketsResult><Buckets><Bucket><Name>`: collects the text outside the buckets of that name. */
-class BucketFinder implements ElementHandler {
-  root = '';
-  readonly #xml: string;
+/** `<ListAllMyBucketsResult><Buckets><Bucket><Name>`: finds the buckets of that name. */
+class BucketFinder implements ElementVisitor {
+  readonly found: Replacement[] = [];
+  readonly #xml: Buffer;
   readonly #bucket: string;
-  readonly #kept: string[] = [];
-  #from = 0;
   #start = 0;
   #content = 0;
-  #found = false;
+  #isIt = false;
 
-  constructor(xml: string, bucket: string) {
+  constructor(xml: Buffer, bucket: string) {
     this.#xml = xml;
     this.#bucket = bucket;
   }
 
-  open(name: string, depth: number, start: number, content: number): void {
-    if (depth === 1) this.root = name;
-    if (depth === place.bucket) this.#start = start;
-    if (depth === place.bucket) this.#found = false;
+  open(name: string | undefined, depth: number, start: number, content: number): void {
+    if (depth === 1 && name !== root) throw s3Error('MalformedXML');
+    if (depth === place.bucket) [this.#start, this.#isIt] = [start, false];
     this.#content = content;
   }
 
-  close(name: string, depth: number, content: number, end: number): void {
+  close(name: string | undefined, depth: number, content: number, end: number): void {
     if (depth === place.name && name === 'Name')
-      this.#found ||= unescapeXml(this.#xml.slice(this.#content, content))?.trim() === this.#bucket;
-    if (depth !== place.bucket || name !== 'Bucket' || !this.#found) return;
-    this.#kept.push(this.#xml.slice(this.#from, this.#start));
-    this.#from = end;
-  }
-
-  rest(): string {
-    return this.#kept.join('') + this.#xml.slice(this.#from);
+      this.#isIt ||= decodeText(this.#xml, this.#content, content)?.trim() === this.#bucket;
+    if (depth === place.bucket && name === 'Bucket' && this.#isIt)
+      this.found.push(removal({ start: this.#start, end }));
   }
 }

@@ -36,7 +36,7 @@ export const createListHandler =
     try {
       await answerListing(listing, cache, services, context);
     } finally {
-      release(listing.xml.bytes);
+      release(listing.xml);
     }
   };
 
@@ -76,7 +76,7 @@ async function callersPage(
   const query = context.request.query.entries;
   const listing = scanned(await fetchListing(services, context, query));
   if (!isWhollyReserved(listing, reservedPrefix)) return listing;
-  release(listing.xml.bytes);
+  release(listing.xml);
   const behind = await fetchListing(services, context, queryBehind(operation, query, reservedPrefix));
   return scanned(withOwnEcho(operation, query, behind));
 }
@@ -133,7 +133,7 @@ const resumptions: Readonly<Record<ListingOperation, Resumption>> = {
 /** True for a truncated page with reserved entries only, which would be shown empty. */
 export function isWhollyReserved({ entries, isTruncated, xml }: Listing, reservedPrefix: string): boolean {
   if (entries.length === 0 || isTruncated === undefined) return false;
-  if (xml.slice(isTruncated.start, isTruncated.end).trim() !== 'true') return false;
+  if (xml.toString('utf8', isTruncated.start, isTruncated.end).trim() !== 'true') return false;
   return entries.every(({ key }) => key.startsWith(reservedPrefix));
 }
 

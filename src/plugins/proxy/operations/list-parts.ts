@@ -37,7 +37,7 @@ export const listParts: OperationHandler = async (services, context) => {
     answer.head(200, { 'content-type': 'application/xml' });
     await answer.end(xml);
   } finally {
-    release(listing.xml.bytes);
+    release(listing.xml);
   }
 };
 

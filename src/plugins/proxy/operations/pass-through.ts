@@ -15,7 +15,7 @@ export const passThrough: OperationHandler = async (services, context) => {
   if (method === 'OPTIONS') return preflight(services, context);
   const body = await context.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
   refuseData(context.request.query.has('policy'), body);
-  if (context.request.query.has('restore')) checkRestoreBody(body.toString());
+  if (context.request.query.has('restore')) checkRestoreBody(body);
   await relay(context, await forward(services, context, body));
 };
 

@@ -1,4 +1,4 @@
-import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
+import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { keyDecoder, listObjects, pageLimit, type Retried, stands } from '../decrypt/list-objects.ts';
 import { listingPage } from '../state/listings.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -30,7 +30,7 @@ export async function* listAll(
     yield page.map(({ key, stored }) => ({ key, stored, versionId: undefined, latest: true }));
 }
 
-const shape: EntryShape = {
+const shape: DocumentShape = {
   root: 'ListVersionsResult',
   entries: ['Version'],
   fields: [
@@ -59,7 +59,7 @@ async function* listVersions(
       ...markers,
     ];
     const wanted = { bucket, query, shape, limit: pageLimit, signal };
-    const page: ScannedEntries = await attempt(() => listingPage(upstream, wanted));
+    const page: ScannedDocument = await attempt(() => listingPage(upstream, wanted));
     const versions = versionsOf(page);
     const before = last;
     last = Buffer.from(versions.at(-1)?.key ?? last);
@@ -71,7 +71,7 @@ async function* listVersions(
   }
 }
 
-function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
+function versionsOf(page: ScannedDocument): readonly ListedVersion[] {
   const decoded = keyDecoder(page);
   return page.entries.flatMap((entry) => {
     const key = decoded(entry.get('Key') ?? '');
@@ -82,7 +82,7 @@ function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
   });
 }
 
-function nextMarkers(page: ScannedEntries): [string, string][] | undefined {
+function nextMarkers(page: ScannedDocument): [string, string][] | undefined {
   if (page.top.get('IsTruncated')?.trim() !== 'true') return undefined;
   const key = page.top.get('NextKeyMarker');
   if (key === undefined || key === '') throw stands();

@@ -15,7 +15,7 @@ import {
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { descriptionHeaders, maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import { copySourceHeader } from '../../../core/s3/request.ts';
-import { childText, type XmlElement } from '../../../core/s3/xml.ts';
+import type { DocumentShape } from '../../../core/s3/xml-document.ts';
 import { refusal, type Upstream, xmlResult } from '../upstream/upstream.ts';
 
 const maxCopyBytes = 5 * 1024 ** 3;
@@ -37,8 +37,12 @@ export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
   return reasons.find(([applies]) => applies)?.[1];
 }
 
-/** Empty if the store does not tell. */
-const idOf = (element: XmlElement | undefined): string => (element && childText(element, 'ID')) ?? '';
+/** The owner, and who has been granted what. */
+export const acl: DocumentShape = {
+  root: 'AccessControlPolicy',
+  entries: ['AccessControlList/Grant'],
+  fields: ['Owner/ID', 'Grantee/ID', 'Grantee/URI', 'Grantee/EmailAddress', 'Permission'],
+};
 
 /** Errors of stores without ACLs, or whose buckets have none. */
 const withoutAcl = new Set(['NotImplemented', 'AccessControlListNotSupported', 'MethodNotAllowed']);
@@ -55,13 +59,11 @@ export async function hasPlainAcl(
     if (refused.status >= 500 && refused.code !== 'NotImplemented') throw refused;
     return withoutAcl.has(refused.code);
   }
-  const acl = await xmlResult(response, 'AccessControlPolicy', answerLimit);
-  const [owner] = acl.children.get('Owner') ?? [];
-  const grants = acl.children.get('AccessControlList')?.[0]?.children.get('Grant') ?? [];
-  return grants.every((grant) => {
-    const [grantee] = grant.children.get('Grantee') ?? [];
-    return grantee?.children.has('URI') !== true && idOf(grantee) === idOf(owner);
-  });
+  const { top, entries } = await xmlResult(response, acl, answerLimit);
+  const owner = top.get('Owner/ID') ?? '';
+  return entries.every(
+    (grant) => grant.get('Grantee/URI') === undefined && (grant.get('Grantee/ID') ?? '') === owner,
+  );
 }
 
 /**
@@ -141,7 +143,7 @@ export async function copyOntoItself(
     signal,
   });
   try {
-    await xmlResult(response, 'CopyObjectResult', answerLimit);
+    await xmlResult(response, { root: 'CopyObjectResult', fields: [] }, answerLimit);
     return true;
   } catch (error) {
     if (error instanceof S3Error && changed.has(error.code)) return false;

@@ -1,6 +1,5 @@
 import { Remembered } from '../../../core/bounded-map.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';
 
 /** Properties of buckets, cached for a short time. */
@@ -28,8 +27,8 @@ export function createBucketFacts(
   now: () => number = Date.now,
   waitMs = answerMs,
 ): BucketFacts {
-  const ask: Ask = (bucket, subresource, root) =>
-    configuration({ upstream, waitMs }, bucket, subresource, root);
+  const ask: Ask = (bucket, subresource, shape) =>
+    configuration({ upstream, waitMs }, bucket, subresource, shape);
   const age = { mostMs: lifeMs, now };
   const versioning = new Remembered<Fact>(mostAnswers, age);
   const lock = new Remembered<Fact>(mostAnswers, age);
@@ -41,19 +40,25 @@ export function createBucketFacts(
   };
 }
 
-type Ask = (bucket: string, subresource: string, root: string) => Promise<XmlElement>;
+type Ask = (bucket: string, subresource: string, shape: Configuration) => Promise<string | undefined>;
+
+/** A configuration, and the element below its root that tells. */
+interface Configuration {
+  readonly root: string;
+  readonly field: string;
+}
 
 function versioningOf(ask: Ask, bucket: string): Promise<Fact> {
   return told(async () => {
-    const answer = await ask(bucket, 'versioning', 'VersioningConfiguration');
-    return childText(answer, 'Status') === undefined ? 'no' : 'yes';
+    const status = await ask(bucket, 'versioning', { root: 'VersioningConfiguration', field: 'Status' });
+    return status === undefined ? 'no' : 'yes';
   });
 }
 
 function lockOf(ask: Ask, bucket: string): Promise<Fact> {
   return told(async () => {
-    const answer = await ask(bucket, 'object-lock', 'ObjectLockConfiguration');
-    return childText(answer, 'ObjectLockEnabled') === 'Enabled' ? 'yes' : 'no';
+    const shape = { root: 'ObjectLockConfiguration', field: 'ObjectLockEnabled' };
+    return (await ask(bucket, 'object-lock', shape)) === 'Enabled' ? 'yes' : 'no';
   });
 }
 
@@ -64,16 +69,14 @@ async function configuration(
   { upstream, waitMs }: { readonly upstream: Upstream; readonly waitMs: number },
   bucket: string,
   subresource: string,
-  root: string,
-): Promise<XmlElement> {
+  { root, field }: Configuration,
+): Promise<string | undefined> {
   const signal = AbortSignal.timeout(waitMs);
   try {
     const query: [string, string][] = [[subresource, '']];
-    return await xmlResult(
-      await upstream.send({ method: 'GET', bucket, key: '', query, signal }),
-      root,
-      answerLimit,
-    );
+    const response = await upstream.send({ method: 'GET', bucket, key: '', query, signal });
+    const { top } = await xmlResult(response, { root, fields: [field] }, answerLimit);
+    return top.get(field);
   } catch (error) {
     if (!signal.aborted) throw error;
     throw s3Error(

@@ -1,12 +1,6 @@
 import { s3Error } from '../../../core/s3/error.ts';
-import {
-  type EntryShape,
-  type EntryTexts,
-  type ScannedEntries,
-  scanEntries,
-} from '../../../core/s3/xml-text.ts';
-import { release } from '../../../runtime/memory.ts';
-import { type Upstream, xmlBytes } from '../upstream/upstream.ts';
+import type { DocumentShape, Fields, ScannedDocument } from '../../../core/s3/xml-document.ts';
+import { type Upstream, xmlResult } from '../upstream/upstream.ts';
 
 export interface StateObject {
   readonly key: string;
@@ -25,7 +19,7 @@ const mostPages = 1_000;
 
 interface Listing {
   readonly query: Query;
-  readonly shape: EntryShape;
+  readonly shape: DocumentShape;
   /** Elements that hold the values for the next request, by query parameter. */
   readonly markers: Readonly<Record<string, string>>;
 }
@@ -93,7 +87,7 @@ async function* pages(
   bucket: string,
   prefix: string,
   { query, shape, markers }: Listing,
-): AsyncGenerator<ScannedEntries> {
+): AsyncGenerator<ScannedDocument> {
   let next: Query | undefined = [];
   const begun = new Set<string>();
   while (next) {
@@ -113,7 +107,7 @@ async function* pages(
 interface WantedPage {
   readonly bucket: string;
   readonly query: Query;
-  readonly shape: EntryShape;
+  readonly shape: DocumentShape;
   /** Bytes. */
   readonly limit: number;
   readonly signal?: AbortSignal;
@@ -123,14 +117,9 @@ interface WantedPage {
 export async function listingPage(
   upstream: Upstream,
   { bucket, query, shape, limit, signal }: WantedPage,
-): Promise<ScannedEntries> {
+): Promise<ScannedDocument> {
   const response = await upstream.send({ method: 'GET', bucket, key: '', query, ...(signal && { signal }) });
-  const document = await xmlBytes(response, limit);
-  const page = scanEntries(document, shape);
-  release(document);
-  if (page === undefined)
-    throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
-  return page;
+  return xmlResult(response, shape, limit);
 }
 
 /**
@@ -139,7 +128,7 @@ export async function listingPage(
  * @throws S3Error for an endless listing, such as one that returns to an earlier page
  */
 function following(
-  page: ScannedEntries,
+  page: ScannedDocument,
   begun: ReadonlySet<string>,
   markers: Readonly<Record<string, string>>,
 ): Query | undefined {
@@ -154,7 +143,7 @@ function following(
   return next;
 }
 
-function stateObject(entry: EntryTexts): StateObject {
+function stateObject(entry: Fields): StateObject {
   const modified = new Date(entry.get('LastModified') ?? '');
   return {
     key: entry.get('Key') ?? '',

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { deleteObjectsXml } from '../../../core/s3/request-documents.ts';
-import { childText } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-text.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
@@ -178,9 +178,9 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     const headers = { 'content-type': 'application/xml', 'content-md5': hash('md5', body, 'base64') };
     const request = { method: 'POST', bucket, key: '', query: [['delete', ''] as const], headers };
     return this.#attempt(async (upstream) => {
-      const result = await xmlResult(await upstream.send(request, body), 'DeleteResult', deleteAnswerLimit);
-      const [first] = result.children.get('Error') ?? [];
-      if (first) throw refusalOf(500, `<Code>${childText(first, 'Code') ?? ''}</Code>`);
+      const result = await xmlResult(await upstream.send(request, body), deletionErrors, deleteAnswerLimit);
+      const [first] = result.entries;
+      if (first) throw refusalOf(500, element('Code', first.get('Code') ?? ''));
     });
   }
 }
@@ -190,6 +190,8 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   if (bytes !== undefined) release(bytes);
   return text;
 }
+
+const deletionErrors = { root: 'DeleteResult', entries: ['Error'], fields: ['Code'] };
 
 /** An overlong object is not an S3Error, because retries would not help. */
 async function readWithin(response: UpstreamResponse, limit: number, admit?: Admit): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { collect } from '../../../core/collect.ts';
 import { errorCatalog, S3Error, type S3ErrorCode, s3Error } from '../../../core/s3/error.ts';
-import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
+import { type DocumentShape, type ScannedDocument, scanDocument } from '../../../core/s3/xml-document.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
@@ -103,7 +103,7 @@ export async function refusal(response: UpstreamResponse): Promise<S3Error> {
   return refusalOf(response.status, text);
 }
 
-/** The same for a body that was already read, such as an `<Error>` in a 200. */
+/** The same for a body that was already read, such as an `<Error>` in a 200; `text` is short. */
 export function refusalOf(status: number, text: string): S3Error {
   const failed = status >= 300 ? status : 500;
   const code =
@@ -208,40 +208,43 @@ const startsWithError = /^(<\?xml[^>]*>)?\s*<Error[\s>]/;
 
 const blanks = new Set(Buffer.from(' \t\r\n'));
 
-/**
- * Reads the XML document of a response.
- * @returns a buffer that the caller releases. @throws S3Error of the store, from the status or the body
- */
-export async function xmlBytes(response: UpstreamResponse, limit: number): Promise<Buffer> {
-  const bytes = await readBody(response, limit);
-  const start = bytes.findIndex((byte) => !blanks.has(byte));
-  const beginning = bytes.toString('utf8', Math.max(0, start), start + 1024).trimStart();
-  if (response.status === 200 && !startsWithError.test(beginning)) return bytes;
-  throw refusalOf(response.status, bytes.toString().trim());
-}
-
-/** The document as text. */
-export async function xmlText(response: UpstreamResponse, limit: number): Promise<string> {
-  const bytes = await xmlBytes(response, limit);
-  const text = bytes.toString().trim();
-  release(bytes);
-  return text;
+function afterBlanks(bytes: Buffer): number {
+  let at = 0;
+  while (at < bytes.length && blanks.has(bytes[at] as number)) at++;
+  return at;
 }
 
 /**
- * Parses the result document of a request. For copies and Complete, stores send 200 and white space before they know
- * the outcome, so the body decides.
- * @throws S3Error of the store, from the status or the body
+ * Reads the result document of a request. For copies and Complete, stores send 200 and white space before they know the
+ * outcome, so the body decides.
+ * @throws S3Error of the store, from the status or the body; InternalError for another document or a longer one
  */
 export async function xmlResult(
   response: UpstreamResponse,
-  root: string,
+  shape: DocumentShape,
   limit: number,
-): Promise<XmlElement> {
-  const text = await xmlText(response, limit);
+): Promise<ScannedDocument> {
+  const bytes = await readBody(response, limit);
   try {
-    return parseXml(text, root, limit);
-  } catch (cause) {
-    throw s3Error('InternalError', `The object store did not answer with a ${root}.`, { cause });
+    const document = bytes.subarray(afterBlanks(bytes));
+    refuseError(response, document);
+    return scanAnswer(document, shape);
+  } finally {
+    release(bytes);
   }
+}
+
+/** `scanDocument` for an answer of the store, of which a caller knows nothing. @throws S3Error InternalError */
+export function scanAnswer(document: Buffer, shape: DocumentShape): ScannedDocument {
+  try {
+    return scanDocument(document, shape);
+  } catch (cause) {
+    const wanted = shape.root === undefined ? 'a document that can be read' : `a ${shape.root}`;
+    throw s3Error('InternalError', `The object store did not answer with ${wanted}.`, { cause });
+  }
+}
+
+function refuseError({ status }: UpstreamResponse, document: Buffer): void {
+  const isError = startsWithError.test(document.toString('utf8', 0, 1024));
+  if (status !== 200 || isError) throw refusalOf(status, document.toString('utf8', 0, limit));
 }

@@ -1,9 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../src/core/s3/error.ts';
-import { parseXml } from '../../../../src/core/s3/xml.ts';
+import { scanDocument } from '../../../../src/core/s3/xml-document.ts';
 import { grantsOf } from '../../../../src/plugins/proxy/migrate/kept-headers.ts';
 import { plannedParts } from '../../../../src/plugins/proxy/migrate/write-encrypted.ts';
+import { acl as aclShape } from '../../../../src/plugins/proxy/rewrap/self-copy.ts';
 
 const test = suite('what svc proxy migrate keeps, and how it cuts');
 
@@ -11,10 +12,11 @@ const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
 const grant = (grantee: string, permission: string) =>
   `<Grant><Grantee ${xsi} xsi:type="X">${grantee}</Grantee><Permission>${permission}</Permission></Grant>`;
 const acl = (...grants: readonly string[]) =>
-  parseXml(
-    `<AccessControlPolicy><Owner><ID>me</ID></Owner><AccessControlList>${grants.join('')}</AccessControlList></AccessControlPolicy>`,
-    'AccessControlPolicy',
-    10_000,
+  scanDocument(
+    Buffer.from(
+      `<AccessControlPolicy><Owner><ID>me</ID></Owner><AccessControlList>${grants.join('')}</AccessControlList></AccessControlPolicy>`,
+    ),
+    aclShape,
   );
 
 test('every grant of an ACL goes into the header of its permission', () => {
