@@ -114,7 +114,12 @@ const attacks: Readonly<Record<string, Attack>> = {
   'one key of entities': {
     target: toDelete,
     document: () =>
-      filled(2 * MiB, '<Delete><!-- --><Object><Key>', '&amp;', '</Key></Object><Quiet>true</Quiet></Delete>'),
+      filled(
+        2 * MiB,
+        '<Delete><!-- --><Object><Key>',
+        '&amp;',
+        '</Key></Object><Quiet>true</Quiet></Delete>',
+      ),
     status: 200,
   },
   'a key of comments': {

@@ -66,13 +66,10 @@ class LocatedEntry implements ListingEntry {
   lastModified: string | undefined = undefined;
   uploadId: string | undefined = undefined;
   partNumber: number | undefined = undefined;
-  /** Contents that are decoded or replaced later; no content ends at 0. */
+  /** Contents, which end at the next tag; 0 for what is not there. */
   keyStart = 0;
-  keyEnd = 0;
   etagStart = 0;
-  etagEnd = 0;
   sizeStart = 0;
-  sizeEnd = 0;
 
   constructor(element: EntryElement, start: number, end: number) {
     this.element = element;
@@ -140,7 +137,7 @@ class ListingScanner implements ElementVisitor {
 
   /** Rejects entries without a name, of which a listing could hold a million. */
   #endEntry(entry: LocatedEntry, end: number): void {
-    if (entry.element === 'Part' ? entry.partNumber === undefined : entry.keyEnd === 0) throw unreadable();
+    if (entry.element === 'Part' ? entry.partNumber === undefined : entry.keyStart === 0) throw unreadable();
     entry.end = end;
     this.#entry = undefined;
   }
@@ -159,14 +156,15 @@ class ListingScanner implements ElementVisitor {
 
   #setField(entry: LocatedEntry, name: EntryField, start: number, end: number): void {
     if (name === (required[entry.element] ?? 'Key') && name !== 'PartNumber') {
-      if (entry.keyEnd > 0) throw unreadable();
-      [entry.keyStart, entry.keyEnd] = [start, end];
+      if (entry.keyStart > 0) throw unreadable();
+      entry.keyStart = start;
+      entry.key = this.#text(start, end);
     } else if (name === 'ETag') {
       entry.etag = once(entry.etag, this.#text(start, end));
-      [entry.etagStart, entry.etagEnd] = [start, end];
+      entry.etagStart = start;
     } else if (name === 'Size') {
       entry.size = once(entry.size, this.#number(start, end));
-      [entry.sizeStart, entry.sizeEnd] = [start, end];
+      entry.sizeStart = start;
     } else if (name === 'PartNumber') entry.partNumber = once(entry.partNumber, this.#number(start, end));
     else if (name === 'VersionId') entry.versionId = once(entry.versionId, this.#text(start, end));
     else if (name === 'LastModified') entry.lastModified = once(entry.lastModified, this.#text(start, end));
@@ -176,11 +174,7 @@ class ListingScanner implements ElementVisitor {
   listing(): Listing {
     const encoding = this.#top.get('EncodingType');
     const encoded = encoding !== undefined && this.#text(encoding.start, encoding.end) === 'url';
-    for (const entry of this.#entries) {
-      if (entry.element === 'Part') continue;
-      const text = this.#text(entry.keyStart, entry.keyEnd);
-      entry.key = encoded ? decodeUrl(text) : text;
-    }
+    if (encoded) for (const entry of this.#entries) entry.key = decodeUrl(entry.key);
     return {
       xml: this.#xml,
       root: this.#root,
@@ -306,11 +300,15 @@ export function rewriteListing(
 function changed(xml: Buffer, entry: LocatedEntry, { size, etag, added }: ShownEntry): Replacement[] {
   const replacements: Replacement[] = [];
   if (etag !== undefined && entry.etag !== undefined)
-    replacements.push({ start: entry.etagStart, end: entry.etagEnd, text: escapeXml(etag) });
+    replacements.push({ ...textAt(xml, entry.etagStart), text: escapeXml(etag) });
   if (size !== undefined && entry.size !== undefined)
-    replacements.push({ start: entry.sizeStart, end: entry.sizeEnd, text: String(size) });
+    replacements.push({ ...textAt(xml, entry.sizeStart), text: String(size) });
   if (added !== undefined) replacements.push(beforeEndTag(xml, entry.end, added));
   return replacements;
+}
+
+function textAt(xml: Buffer, start: number): Span {
+  return { start, end: xml.indexOf('<', start) };
 }
 
 function beforeEndTag(xml: Buffer, end: number, text: string): Replacement {
@@ -337,7 +335,7 @@ function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Re
   if (root !== 'ListBucketResult' || keyCount || nextMarker || !isTruncated || !last || !dropped.has(last))
     return undefined;
   if (xml.toString('utf8', isTruncated.start, isTruncated.end).trim() !== 'true') return undefined;
-  const rawKey = xml.toString('utf8', last.keyStart, last.keyEnd);
+  const rawKey = xml.toString('utf8', last.keyStart, xml.indexOf('<', last.keyStart));
   const at = xml.indexOf('>', isTruncated.end) + 1;
   return insertion(at, `<NextMarker>${rawKey}</NextMarker>`);
 }

@@ -80,7 +80,8 @@ function readPart(part: Fields): CompletedPart {
     });
   if (etag === '' || partNumber > maxPartNumber) throw s3Error('InvalidPart');
   const named = namedChecksums(part);
-  return { partNumber, etag: unquote(etag), ...(named !== undefined && { named }) };
+  const plain = unquote(etag);
+  return named === undefined ? { partNumber, etag: plain } : { partNumber, etag: plain, named };
 }
 
 function namedChecksums(part: Fields): Checksums | undefined {
@@ -89,7 +90,7 @@ function namedChecksums(part: Fields): Checksums | undefined {
     const value = part.get(name)?.trim();
     if (!value) continue;
     if (named !== undefined || !isDigest(value, algorithm)) throw badPartChecksum(value);
-    named = new Map([[algorithm, Buffer.from(value, 'base64')]]);
+    named = new Map<ChecksumAlgorithm, Buffer>().set(algorithm, Buffer.from(value, 'base64'));
   }
   return named;
 }
@@ -154,6 +155,7 @@ export const maxDeleteBytes = 2 * 1024 * 1024;
 export const maxDeleteResultBytes = 8 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
+const conditionNames = Object.keys(conditions) as (keyof typeof conditions)[];
 
 const deletion: DocumentShape = {
   root: 'Delete',
@@ -177,18 +179,21 @@ export function parseDeleteObjects(xml: Buffer): DeleteObjectsRequest {
 function readObject(object: Fields): ObjectToDelete {
   const key = object.get('Key');
   if (!key) throw s3Error('MalformedXML');
-  const read: Record<string, string> = {};
-  for (const [name, tag] of Object.entries(conditions)) {
-    const value = object.get(tag);
+  const read: Writable<ObjectToDelete> = { key };
+  for (const name of conditionNames) {
+    const value = object.get(conditions[name]);
     if (value !== undefined) read[name] = value;
   }
-  return { key, ...read, ...sizeIn(object.get('Size')) };
+  const size = object.get('Size');
+  if (size !== undefined) read.size = sizeIn(size);
+  return read;
 }
 
-function sizeIn(text: string | undefined): { size?: number } {
-  if (text === undefined) return {};
+type Writable<Type> = { -readonly [name in keyof Type]: Type[name] };
+
+function sizeIn(text: string): number {
   if (!/^\d{1,15}$/.test(text.trim())) throw s3Error('MalformedXML');
-  return { size: Number(text) };
+  return Number(text);
 }
 
 export function deleteObjectsXml({ quiet, objects }: DeleteObjectsRequest): string {
@@ -197,9 +202,9 @@ export function deleteObjectsXml({ quiet, objects }: DeleteObjectsRequest): stri
 }
 
 function objectXml(object: ObjectToDelete): string {
-  const rest = Object.entries(conditions).map(([name, tag]) => {
-    const value = object[name as keyof typeof conditions];
-    return value === undefined ? '' : element(tag, value);
+  const rest = conditionNames.map((name) => {
+    const value = object[name];
+    return value === undefined ? '' : element(conditions[name], value);
   });
   return `<Object>${element('Key', object.key)}${rest.join('')}</Object>`;
 }

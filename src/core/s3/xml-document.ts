@@ -1,6 +1,6 @@
 import { s3Error } from './error.ts';
-import { decodeText } from './xml-text.ts';
 import { type ElementVisitor, scanXml } from './xml-scan.ts';
+import { decodeText } from './xml-text.ts';
 
 /** What is read of a document: its own fields, and entries of fields. Paths are of local names, as in `Owner/ID`. */
 export interface DocumentShape {
@@ -41,7 +41,7 @@ const elementsOfEntry = 32;
  * Reads a document of flat fields and entries. It holds no more than the wanted texts, at most eight bytes for each byte
  * of the document; what else it contains takes nothing, and more elements than S3 could mean are refused while they are
  * counted. Keeps no reference to `xml`.
- * @param read makes of an entry, at its end, what is kept; it may throw
+ * @param read makes of an entry what is kept; it may throw, and must not keep the entry itself
  * @throws S3Error MalformedXML for any other document, also if a wanted field stands there twice or contains elements
  */
 export function scanDocument<Read = Entry>(
@@ -50,7 +50,7 @@ export function scanDocument<Read = Entry>(
   read?: (entry: Entry) => Read,
 ): ScannedDocument<Read> {
   const { entries = [], fields, mostEntries = usualEntries } = shape;
-  const reader = new DocumentReader(xml, shape, read ?? ((entry) => entry as Read));
+  const reader = new DocumentReader(xml, shape, read);
   const names = [shape.root ?? '', ...[...entries, ...fields].flatMap((path) => path.split('/'))];
   scanXml(xml, reader, { names, most: (1 + mostEntries) * elementsOfEntry });
   return reader;
@@ -88,18 +88,22 @@ function stepsOf({ entries = [], fields }: DocumentShape): Step {
 
 /** Takes a third of the memory of a Map. */
 class Texts implements Entry {
-  readonly path: string;
-  readonly start: number;
-  end: number;
+  path = '';
+  start = 0;
+  end = 0;
   readonly #fields: readonly string[];
   readonly #texts: (string | undefined)[];
 
-  constructor(path: string, fields: readonly string[], start: number) {
+  constructor(fields: readonly string[]) {
+    this.#fields = fields;
+    this.#texts = new Array(fields.length).fill(undefined);
+  }
+
+  begin(path: string, start: number): this {
     this.path = path;
     this.start = start;
-    this.end = start;
-    this.#fields = fields;
-    this.#texts = new Array(fields.length);
+    this.#texts.fill(undefined);
+    return this;
   }
 
   get(field: string): string | undefined {
@@ -118,7 +122,9 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
   readonly entries: Read[] = [];
   readonly #xml: Buffer;
   readonly #shape: DocumentShape;
-  readonly #read: (entry: Entry) => Read;
+  readonly #read: ((entry: Entry) => Read) | undefined;
+  /** Entries that `read` makes something else of are read into the same one. */
+  readonly #passing: Texts;
   #left: number;
   /** Where the path of the open elements leads, by depth; undefined below one that is not wanted. */
   readonly #steps: (Step | undefined)[] = [];
@@ -127,12 +133,13 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
   #depth = 0;
   #content = 0;
 
-  constructor(xml: Buffer, shape: DocumentShape, read: (entry: Entry) => Read) {
+  constructor(xml: Buffer, shape: DocumentShape, read: ((entry: Entry) => Read) | undefined) {
     this.#xml = xml;
     this.#shape = shape;
     this.#read = read;
     this.#left = shape.mostEntries ?? usualEntries;
-    this.top = new Texts('', shape.fields, 0);
+    this.top = new Texts(shape.fields);
+    this.#passing = new Texts(shape.fields);
     this.#steps[0] = stepsOf(shape);
   }
 
@@ -143,7 +150,8 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
     this.#steps[depth] = here;
     if (here?.entry === undefined) return;
     if (this.#left-- <= 0) throw s3Error('MalformedXML');
-    this.#entry = new Texts(here.entry, this.#shape.fields, start);
+    const entry = this.#read === undefined ? new Texts(this.#shape.fields) : this.#passing;
+    this.#entry = entry.begin(here.entry, start);
   }
 
   #atRoot(name: string | undefined): Step | undefined {
@@ -173,6 +181,6 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
     const entry = this.#entry as Texts;
     entry.end = end;
     this.#entry = undefined;
-    this.entries.push(this.#read(entry));
+    this.entries.push(this.#read === undefined ? (entry as Read) : this.#read(entry));
   }
 }

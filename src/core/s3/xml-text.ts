@@ -49,8 +49,7 @@ export function decodeText(bytes: Buffer, start = 0, end = bytes.length): string
       const close = endOfReference(bytes, at, end);
       const code = close < 0 ? undefined : codeOf(bytes, at + 1, close);
       if (code === undefined) return undefined;
-      if (code < 0x80) plain[filled++] = code;
-      else filled += plain.write(String.fromCodePoint(code), filled);
+      filled = encode(plain, filled, code);
       at = close + 1;
     } else if (byte === codes.less) {
       at = endOfAside(bytes, at, end);
@@ -64,6 +63,15 @@ export function decodeText(bytes: Buffer, start = 0, end = bytes.length): string
     }
   }
   return plain.toString('utf8', 0, filled);
+}
+
+/** Writes a character as UTF-8; the offset after it. */
+function encode(bytes: Buffer, at: number, code: number): number {
+  const more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  bytes[at] = more === 0 ? code : ((0xf00 >> (more + 1)) & 0xff) | (code >> (6 * more));
+  for (let index = 1; index <= more; index++)
+    bytes[at + index] = 0x80 | ((code >> (6 * (more - index))) & 0x3f);
+  return at + more + 1;
 }
 
 function firstSpecial(bytes: Buffer, start: number, end: number): number {
@@ -99,8 +107,9 @@ const entities = Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "
 /** Of `65` or `x41`. */
 function codeOfNumber(bytes: Buffer, start: number, end: number): number | undefined {
   const isHexadecimal = bytes[start] === codes.x;
-  const [first, base, most] = isHexadecimal ? [start + 1, 16, 6] : [start, 10, 7];
-  if (end <= first || end - first > most) return undefined;
+  const first = isHexadecimal ? start + 1 : start;
+  const base = isHexadecimal ? 16 : 10;
+  if (end <= first || end - first > (isHexadecimal ? 6 : 7)) return undefined;
   let code = 0;
   for (let at = first; at < end; at++) {
     const digit = digitOf(bytes[at] as number);
@@ -137,8 +146,7 @@ export function endOfAside(bytes: Buffer, start: number, end = bytes.length): nu
 
 function startsWith(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
   if (end - start < word.length) return false;
-  for (let index = 0; index < word.length; index++)
-    if (bytes[start + index] !== word[index]) return false;
+  for (let index = 0; index < word.length; index++) if (bytes[start + index] !== word[index]) return false;
   return true;
 }
 

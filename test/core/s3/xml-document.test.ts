@@ -60,7 +60,8 @@ function leafText(element: XmlElement, name: string): string | undefined {
   return text;
 }
 
-const root = (inner: string) => `<?xml version="1.0"?>\n<List xmlns="http://s3.amazonaws.com/doc/">${inner}</List>`;
+const root = (inner: string) =>
+  `<?xml version="1.0"?>\n<List xmlns="http://s3.amazonaws.com/doc/">${inner}</List>`;
 const part = (inner: string) => `\n  <Part>${inner}</Part>`;
 
 test('texts are read as written, other elements are passed over', () => {
@@ -121,24 +122,48 @@ test('entries and elements are counted while the document is read', () => {
 const blank = fc.constantFrom('', '', ' ', '\n\t');
 const aside = fc.constantFrom('', '', '', '<!-- x > -->', '<?x <a> ?>', '<!---->');
 const texts = fc
-  .array(fc.constantFrom('a', ' ', '&amp;', '&#x41;', 'é', '\r\n', '>', '"', '<!-- b -->', '&lt;'), { maxLength: 5 })
+  .array(fc.constantFrom('a', ' ', '&amp;', '&#x41;', 'é', '\r\n', '>', '"', '<!-- b -->', '&lt;'), {
+    maxLength: 5,
+  })
   .map((pieces) => pieces.join(''));
 const attributes = fc.constantFrom('', '', ' a="b"', " a='>' b:c = \"'\"", '\nxmlns:s="x"');
-const names = fc.constantFrom(...['Part', 'PartNumber', 'ETag', 'Owner', 'ID', 'More', 'Set', 'Tag', 'List', 'x', 'é']);
+const names = fc.constantFrom(
+  ...['Part', 'PartNumber', 'ETag', 'Owner', 'ID', 'More', 'Set', 'Tag', 'List', 'x', 'é'],
+);
 
 const prefixes = fc.constantFrom('', '', '', 's:');
 const tag = fc.tuple(prefixes, attributes, blank);
 const enclosed = (name: string, [prefix, given, end]: [string, string, string], inner: string): string =>
-  inner === '' && given === '' ? `<${prefix}${name}${end}/>` : `<${prefix}${name}${given}${end}>${inner}</${prefix}${name}${end}>`;
+  inner === '' && given === ''
+    ? `<${prefix}${name}${end}/>`
+    : `<${prefix}${name}${given}${end}>${inner}</${prefix}${name}${end}>`;
 
 const { element } = fc.letrec<{ element: string }>((tie) => ({
   element: fc
-    .tuple(names, tag, fc.oneof({ depthSize: 'small' }, texts, fc.array(fc.tuple(blank, aside, tie('element')), { maxLength: 4 })))
-    .map(([name, given, inner]) => enclosed(name, given, typeof inner === 'string' ? inner : inner.flat().join(''))),
+    .tuple(
+      names,
+      tag,
+      fc.oneof(
+        { depthSize: 'small' },
+        texts,
+        fc.array(fc.tuple(blank, aside, tie('element')), { maxLength: 4 }),
+      ),
+    )
+    .map(([name, given, inner]) =>
+      enclosed(name, given, typeof inner === 'string' ? inner : inner.flat().join('')),
+    ),
 }));
 const documents = fc
-  .tuple(fc.constantFrom('', '\uFEFF', '<?xml version="1.0"?>'), aside, tag, fc.array(fc.tuple(aside, element), { maxLength: 8 }))
-  .map(([start, before, given, elements]) => `${start}${before}${enclosed('List', given, elements.flat().join(''))}\n`);
+  .tuple(
+    fc.constantFrom('', '\uFEFF', '<?xml version="1.0"?>'),
+    aside,
+    tag,
+    fc.array(fc.tuple(aside, element), { maxLength: 8 }),
+  )
+  .map(
+    ([start, before, given, elements]) =>
+      `${start}${before}${enclosed('List', given, elements.flat().join(''))}\n`,
+  );
 
 test('the scan and another parser read documents alike', () => {
   let both = 0;

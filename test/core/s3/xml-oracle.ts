@@ -34,7 +34,8 @@ export function parseTree(text: string, rootName: string): XmlElement {
 }
 
 function toElement(value: unknown): XmlElement {
-  if (typeof value !== 'object' || value === null) return { text: decoded(String(value)), children: new Map() };
+  if (typeof value !== 'object' || value === null)
+    return { text: decoded(String(value)), children: new Map() };
   const children = new Map<string, readonly XmlElement[]>();
   for (const [name, child] of Object.entries(value)) {
     if (name !== textName) children.set(name, (Array.isArray(child) ? child : [child]).map(toElement));
@@ -45,12 +46,16 @@ function toElement(value: unknown): XmlElement {
 const predefined: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 function decoded(text: string): string {
-  return text.replace(/&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9a-fA-F]{1,6}));|&/g, (_all, name, decimal, hex) => {
-    if (name) return predefined[name] as string;
-    const code = decimal ? Number(decimal) : Number.parseInt(hex ?? '', 16);
-    if (!(code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff))) throw new Error('a reference');
-    return String.fromCodePoint(code);
-  });
+  return text.replace(
+    /&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9a-fA-F]{1,6}));|&/g,
+    (_all, name, decimal, hex) => {
+      if (name) return predefined[name] as string;
+      const code = decimal ? Number(decimal) : Number.parseInt(hex ?? '', 16);
+      if (!(code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)))
+        throw new Error('a reference');
+      return String.fromCodePoint(code);
+    },
+  );
 }
 
 /** Text of the only child with this name. @throws Error if there are several */

@@ -50,8 +50,25 @@ for (const text of passed) test(`reads ${JSON.stringify(text)}`, () => assert.ok
 
 const refused = [
   ...['', ' ', 'x', '<a', '<a>', '</a>', '<a></a></a>', '<a/><b/>', '<a/>x', 'x<a/>', '<a></b>', '<s:a></a>'],
-  ...['<!DOCTYPE a><a/>', '<a><![CDATA[x]]></a>', '<a><!-></a>', '<a><!--></a>', '<a><!-- </a>', '<a><?x </a>'],
-  ...['<a b/>', '<a b=c/>', '<a b="1"c="2"/>', '<a b="<"/>', '<a b="1/>', '<a / >', '< a/>', '<a></ a>', '<1/>'],
+  ...[
+    '<!DOCTYPE a><a/>',
+    '<a><![CDATA[x]]></a>',
+    '<a><!-></a>',
+    '<a><!--></a>',
+    '<a><!-- </a>',
+    '<a><?x </a>',
+  ],
+  ...[
+    '<a b/>',
+    '<a b=c/>',
+    '<a b="1"c="2"/>',
+    '<a b="<"/>',
+    '<a b="1/>',
+    '<a / >',
+    '< a/>',
+    '<a></ a>',
+    '<1/>',
+  ],
   ...['<:a/>', '<-a/>', '\u00a0<a/>', '<a>\u0000</b>', '<a/ >', '<>', '</>', '<a></>'],
 ];
 for (const text of refused) test(`refuses ${JSON.stringify(text)}`, () => assert.is(told(text), undefined));
@@ -82,7 +99,9 @@ test('elements, comments and instructions are counted, and no more are seen than
   }
   let seen = 0;
   const count = { open: () => void seen++, close: () => undefined };
-  const code = refusal(() => scanXml(Buffer.from(`<a>${'<b/>'.repeat(100_000)}`), count, { names: [], most: 50 }));
+  const code = refusal(() =>
+    scanXml(Buffer.from(`<a>${'<b/>'.repeat(100_000)}`), count, { names: [], most: 50 }),
+  );
   assert.equal([code, seen], ['MalformedXML', 50]);
 });
 

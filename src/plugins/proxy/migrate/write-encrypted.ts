@@ -37,7 +37,6 @@ export interface Written {
   readonly etag: string;
 }
 
-
 /**
  * Writes the replacement as the proxy would, in one piece or in parts, provided that the stored object is still the one
  * that was read.

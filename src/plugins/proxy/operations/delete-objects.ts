@@ -2,6 +2,13 @@ import type { BlockBody } from '../../../core/block-body.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { inward, outward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import {
+  insertion,
+  type Replacement,
+  removal,
+  replaceSpans,
+  type Span,
+} from '../../../core/s3/replace-spans.ts';
 import { checkKey, type S3Request } from '../../../core/s3/request.ts';
 import {
   deleteObjectsXml,
@@ -10,7 +17,6 @@ import {
   type ObjectToDelete,
   parseDeleteObjects,
 } from '../../../core/s3/request-documents.ts';
-import { insertion, type Replacement, removal, replaceSpans, type Span } from '../../../core/s3/replace-spans.ts';
 import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
@@ -33,7 +39,9 @@ export const deleteObjects: OperationHandler = async (services, context) => {
   const wanted = judged.flatMap(({ object, error }) => (error === undefined ? [object] : []));
   const failed = judged.flatMap(({ object, error }) => (error === undefined ? [] : [{ object, error }]));
   const { xml, hidden } =
-    wanted.length === 0 ? { xml: emptyResult, hidden: [] } : await deleteAll(services, context, wanted, quiet);
+    wanted.length === 0
+      ? { xml: emptyResult, hidden: [] }
+      : await deleteAll(services, context, wanted, quiet);
   context.answer.head(200, { 'content-type': 'application/xml' });
   await context.answer.end(withRefusals(xml, [...refusals, ...failed], hidden));
 };

@@ -51,11 +51,15 @@ test('a store says no more than was asked of it', () => {
   const said = (one: string, times: number) => `<DeleteResult>${one.repeat(times)}</DeleteResult>`;
   assert.is(scanned(said('<Deleted><Key>a</Key></Deleted>', 1_000)).entries.length, 1_000);
   for (const one of ['<Deleted/>', '<Error><Key>a</Key></Error>', '<Error/>'])
-    assert.throws(() => scanned(said(one, 1_001)), (error: unknown) => error instanceof S3Error && error.code === 'InternalError');
+    assert.throws(
+      () => scanned(said(one, 1_001)),
+      (error: unknown) => error instanceof S3Error && error.code === 'InternalError',
+    );
 });
 
 test('what a quiet caller does not want to see is left out', () => {
-  const xml = '<DeleteResult><Deleted><Key>a</Key></Deleted>\n<Deleted/><Error><Key>b</Key></Error></DeleteResult>';
+  const xml =
+    '<DeleteResult><Deleted><Key>a</Key></Deleted>\n<Deleted/><Error><Key>b</Key></Error></DeleteResult>';
   const hidden = scanned(xml).entries.filter(({ path }) => path === 'Deleted');
   const { blocks, length } = results.withRefusals(Buffer.from(xml), [], hidden);
   const written = Buffer.concat([...blocks]);

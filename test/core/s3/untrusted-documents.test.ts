@@ -1,0 +1,40 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { repetitions } from '../../support/repetitions.ts';
+import { fuzz } from '../../support/untrusted-inputs/fuzz.ts';
+import { measure } from '../../support/untrusted-inputs/measure.ts';
+import { inputs } from '../../support/untrusted-inputs/xml-documents.ts';
+
+const test = suite('documents of strangers take no more than they should');
+
+const seconds = Number(process.env['SVC_FUZZ_SECONDS'] ?? repetitions(3, 120));
+
+for (const input of inputs)
+  test(`${input.name}, from a ${input.from}: at most 8 bytes of heap for each byte, and 250 ms`, () => {
+    const [cost] = fuzz([input], { milliseconds: (seconds * 1000) / inputs.length });
+    if (process.env['SVC_FUZZ_VERBOSE']) console.log(cost);
+  });
+
+test('a measurement sees what is kept, what is garbage and what stands outside of the heap', () => {
+  const kept: unknown[] = [];
+  const fill = () => {
+    for (let index = 0; index < 200_000; index++) kept.push([index]);
+  };
+  const waste = () => {
+    for (let index = 0; index < 200_000; index++) kept[0] = [index];
+  };
+  assert.ok(measure(fill).allocated > 200_000 * 40);
+  assert.ok(measure(waste).allocated > 200_000 * 40);
+  assert.ok(measure(() => kept.push(Buffer.alloc(5_000_000))).allocated >= 5_000_000);
+  assert.ok(measure(() => undefined).allocated < 100_000);
+});
+
+test('a parser that takes too much, or fails, is found', () => {
+  const [complete] = inputs as [(typeof inputs)[number]];
+  const greedy = { ...complete, parse: (bytes: Buffer) => Array.from(bytes, (byte) => ({ byte })) };
+  assert.throws(() => fuzz([greedy], { milliseconds: 100 }), /bytes of heap/);
+  const failing = { ...complete, parse: () => Buffer.alloc(-1) };
+  assert.throws(() => fuzz([failing], { milliseconds: 100 }));
+});
+
+test.run();
