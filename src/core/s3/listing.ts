@@ -1,5 +1,6 @@
 import type { BlockBody } from '../block-body.ts';
 import { s3Error } from './error.ts';
+import { decodeForm } from './form-text.ts';
 import { insertion, type Replacement, removal, replaceSpans, type Span } from './replace-spans.ts';
 import { type ElementVisitor, scanXml } from './xml-scan.ts';
 import { decodeText, escapeXml } from './xml-text.ts';
@@ -220,13 +221,10 @@ function spanOf<Name extends string>(name: Name, span: Span | undefined): { [nam
   return span === undefined ? {} : ({ [name]: span } as { [name in Name]: Span });
 }
 
-/** With `encoding-type=url`, a space is `+`. */
 function decodeUrl(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', '%20'));
-  } catch (cause) {
-    throw unreadable(cause);
-  }
+  const decoded = decodeForm(text);
+  if (decoded === undefined) throw unreadable();
+  return decoded;
 }
 
 function unreadable(cause?: unknown) {

@@ -42,7 +42,8 @@ const elementsOfEntry = 32;
  * of the document; what else it contains takes nothing, and more elements than S3 could mean are refused while they are
  * counted. Keeps no reference to `xml`.
  * @param read makes of an entry what is kept; it may throw, and must not keep the entry itself
- * @throws S3Error MalformedXML for any other document, also if a wanted field stands there twice or contains elements
+ * @throws S3Error MalformedXML for any other document, also if a wanted field stands there twice or contains elements, or
+ *   an entry has none
  */
 export function scanDocument<Read = Entry>(
   xml: Buffer,
@@ -108,6 +109,10 @@ class Texts implements Entry {
 
   get(field: string): string | undefined {
     return this.#texts[this.#fields.indexOf(field)];
+  }
+
+  get isEmpty(): boolean {
+    return this.#texts.every((text) => text === undefined);
   }
 
   /** @throws S3Error MalformedXML for a second text */
@@ -179,6 +184,7 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
 
   #endEntry(end: number): void {
     const entry = this.#entry as Texts;
+    if (entry.isEmpty) throw s3Error('MalformedXML');
     entry.end = end;
     this.#entry = undefined;
     this.entries.push(this.#read === undefined ? (entry as Read) : this.#read(entry));

@@ -222,8 +222,9 @@ class KnownNames {
     for (const name of new Set(names)) {
       const isBeginning = name.endsWith('*');
       const bytes = Buffer.from(isBeginning ? name.slice(0, -1) : name);
-      if (isBeginning) this.#beginnings.push({ name, bytes });
-      else (this.#byLength[bytes.length] ??= []).push({ name, bytes });
+      this.#byLength[bytes.length] ??= [];
+      const known = isBeginning ? this.#beginnings : this.#byLength[bytes.length];
+      known?.push({ name, bytes });
     }
   }
 

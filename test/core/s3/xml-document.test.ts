@@ -36,11 +36,17 @@ function parsed(xml: string): Flat | undefined {
     const root = parseTree(xml, shape.root);
     const sets = root.children.get('Set') ?? [];
     const tags = sets.flatMap((set) => set.children.get('Tag') ?? []);
-    const entries = (root.children.get('Part') ?? []).map((part) => ['Part', ...flatTree(part)]);
-    return [flatTree(root), ...entries, ...tags.map((tag) => ['Set/Tag', ...flatTree(tag)])];
+    const entries = (root.children.get('Part') ?? []).map((part) => entryOf('Part', part));
+    return [flatTree(root), ...entries, ...tags.map((tag) => entryOf('Set/Tag', tag))];
   } catch {
     return undefined;
   }
+}
+
+function entryOf(path: string, element: XmlElement): (string | undefined)[] {
+  const texts = flatTree(element);
+  if (texts.every((text) => text === undefined)) throw new Error(`an empty ${path}`);
+  return [path, ...texts];
 }
 
 function flatTree(element: XmlElement): (string | undefined)[] {
@@ -97,6 +103,7 @@ for (const [what, xml] of Object.entries({
   'another root': '<Delete><Part><PartNumber>1</PartNumber></Part></Delete>',
   'a field twice': root(part('<ETag>a</ETag><ETag>b</ETag>')),
   'an empty field twice': root(part('<ETag/><ETag/>')),
+  'an entry of nothing that is wanted': root('<Part><Other/></Part>'),
   'a field that has elements': root(part('<ETag>a<b/></ETag>')),
   'a nested field': root(part('<ETag><ETag>a</ETag></ETag>')),
   'an unknown entity': root(part('<ETag>&x;</ETag>')),
@@ -109,14 +116,14 @@ for (const [what, xml] of Object.entries({
 }
 
 test('entries and elements are counted while the document is read', () => {
-  const few: DocumentShape = { root: 'List', entries: ['A'], fields: [], mostEntries: 3 };
+  const few: DocumentShape = { root: 'List', entries: ['A'], fields: ['B'], mostEntries: 3 };
   let made = 0;
   const make = (one: string, times: number) => () =>
     scanDocument(Buffer.from(`<List>${one.repeat(times)}`), few, () => made++);
-  assert.is(refusal(make('<A/>', 100_000)), 'MalformedXML');
+  assert.is(refusal(make('<A><B/></A>', 100_000)), 'MalformedXML');
   assert.is(made, 3);
-  assert.is(refusal(make('<B/>', 100_000)), 'MalformedXML');
-  assert.is(scanDocument(Buffer.from(`<List>${'<A/>'.repeat(3)}</List>`), few).entries.length, 3);
+  assert.is(refusal(make('<C/>', 100_000)), 'MalformedXML');
+  assert.is(scanDocument(Buffer.from(`<List>${'<A><B/></A>'.repeat(3)}</List>`), few).entries.length, 3);
 });
 
 const blank = fc.constantFrom('', '', ' ', '\n\t');
@@ -153,12 +160,25 @@ const { element } = fc.letrec<{ element: string }>((tie) => ({
       enclosed(name, given, typeof inner === 'string' ? inner : inner.flat().join('')),
     ),
 }));
+/** One as it should be, so that many documents are taken. */
+const entry = fc
+  .tuple(
+    tag,
+    fc.uniqueArray(fc.constantFrom('PartNumber', 'ETag', 'More', 'x'), { minLength: 1 }),
+    fc.array(texts),
+    aside,
+  )
+  .map(([given, fields, inner, between]) =>
+    enclosed('Part', given, fields.map((name, at) => enclosed(name, given, inner[at] ?? '')).join(between)),
+  );
 const documents = fc
   .tuple(
     fc.constantFrom('', '\uFEFF', '<?xml version="1.0"?>'),
     aside,
     tag,
-    fc.array(fc.tuple(aside, element), { maxLength: 8 }),
+    fc.array(fc.tuple(aside, fc.oneof({ weight: 4, arbitrary: entry }, { weight: 1, arbitrary: element })), {
+      maxLength: 6,
+    }),
   )
   .map(
     ([start, before, given, elements]) =>

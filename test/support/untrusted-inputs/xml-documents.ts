@@ -1,5 +1,5 @@
 import { S3Error } from '../../../src/core/s3/error.ts';
-import { rewriteListing, scanAttributes, scanListing } from '../../../src/core/s3/listing.ts';
+import { scanAttributes, scanListing } from '../../../src/core/s3/listing.ts';
 import {
   checkRestoreBody,
   parseCompleteMultipart,
@@ -24,7 +24,10 @@ const sums = ['CRC32', 'CRC32C', 'SHA1', 'SHA256', 'CRC64NVME'].map((name) => `C
 
 const isS3Error = (error: unknown): boolean => error instanceof S3Error;
 
-type Reader = Pick<UntrustedInput, 'name' | 'parser' | 'parse'> & { readonly form: XmlForm };
+type Reader = Pick<UntrustedInput, 'name' | 'parser' | 'parse'> & {
+  readonly form: XmlForm;
+  readonly worst?: UntrustedInput['worst'];
+};
 
 const ofCaller = ({ form, worst, ...reader }: Reader): UntrustedInput => ({
   ...{

@@ -1,4 +1,5 @@
 import { s3Error } from '../../../core/s3/error.ts';
+import { decodeForm } from '../../../core/s3/form-text.ts';
 import { unquote } from '../../../core/s3/headers.ts';
 import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { listingPage } from '../state/listings.ts';
@@ -72,15 +73,6 @@ function entriesOf({ top, entries }: ScannedDocument): readonly StoredEntry[] {
   });
 }
 
-/** Decoder for the keys of a page, according to its `EncodingType`. */
+/** Decoder for the keys of a page, according to its `EncodingType`. Text that is not validly encoded is kept as it is. */
 export const keyDecoder = ({ top }: Pick<ScannedDocument, 'top'>): ((key: string) => string) =>
-  top.get('EncodingType')?.trim() === 'url' ? fromUrl : (key) => key;
-
-/** Form encoding, with `+` for a blank. Text that is not validly encoded is kept as it is. */
-function fromUrl(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
-}
+  top.get('EncodingType')?.trim() === 'url' ? (key) => decodeForm(key) ?? key : (key) => key;

@@ -59,7 +59,7 @@ test('a store says no more than was asked of it', () => {
 
 test('what a quiet caller does not want to see is left out', () => {
   const xml =
-    '<DeleteResult><Deleted><Key>a</Key></Deleted>\n<Deleted/><Error><Key>b</Key></Error></DeleteResult>';
+    '<DeleteResult><Deleted><Key>a</Key></Deleted>\n<Deleted ><Key/></Deleted><Error><Key>b</Key></Error></DeleteResult>';
   const hidden = scanned(xml).entries.filter(({ path }) => path === 'Deleted');
   const { blocks, length } = results.withRefusals(Buffer.from(xml), [], hidden);
   const written = Buffer.concat([...blocks]);
