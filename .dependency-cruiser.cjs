@@ -20,7 +20,6 @@ const BUNDLED = [
   '@kubernetes/',
   '@smithy/',
   'cli-table3',
-  'fast-xml-parser',
   'hash-wasm',
   'ipaddr\\.js',
   'node-forge',

@@ -20,6 +20,7 @@ import {
 import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
@@ -44,6 +45,7 @@ export const deleteObjects: OperationHandler = async (services, context) => {
       : await deleteAll(services, context, wanted, quiet);
   context.answer.head(200, { 'content-type': 'application/xml' });
   await context.answer.end(withRefusals(xml, [...refusals, ...failed], hidden));
+  if (xml !== emptyResult) release(xml);
 };
 
 /** An answer of the store. */
@@ -121,7 +123,7 @@ async function deleteAll(
 export const deleteResult: DocumentShape = {
   root: 'DeleteResult',
   entries: ['Deleted', 'Error'],
-  fields: ['Key'],
+  fields: ['Key', 'VersionId', 'Code'],
 };
 
 /** A key that the proxy does not ask the store to delete. */

@@ -14,6 +14,8 @@ export interface StateVersion extends StateObject {
 
 /** Fits 1,000 entries of at most a kilobyte each. */
 const pageLimit = 4 * 1024 * 1024;
+/** S3 lists 1,000 at a time, MinIO 10,000 uploads. */
+const mostEntries = 10_000;
 /** An upload has up to 10,000 parts, each of which may have been sent many times. */
 const mostPages = 1_000;
 
@@ -119,7 +121,7 @@ export async function listingPage(
   { bucket, query, shape, limit, signal }: WantedPage,
 ): Promise<ScannedDocument> {
   const response = await upstream.send({ method: 'GET', bucket, key: '', query, ...(signal && { signal }) });
-  return xmlResult(response, shape, limit);
+  return xmlResult(response, { mostEntries, ...shape }, limit);
 }
 
 /**

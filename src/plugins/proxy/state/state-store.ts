@@ -191,7 +191,7 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   return text;
 }
 
-const deletionErrors = { root: 'DeleteResult', entries: ['Error'], fields: ['Code'] };
+const deletionErrors = { root: 'DeleteResult', entries: ['Error'], fields: ['Code', 'Key'] };
 
 /** An overlong object is not an S3Error, because retries would not help. */
 async function readWithin(response: UpstreamResponse, limit: number, admit?: Admit): Promise<Buffer> {
