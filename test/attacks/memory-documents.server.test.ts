@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
@@ -174,13 +175,14 @@ async function longestWait(busy: Promise<unknown>): Promise<number> {
     const { status } = await rawHttp(`${proxy.health}/healthz`);
     assert.is(status, 200);
     longest = Math.max(longest, performance.now() - from);
+    await setTimeout(20);
   }
   await over;
   return longest;
 }
 
 /** For a machine with much else to do; what held the only thread took many seconds. */
-const mostWaitMs = 3_000;
+const mostWaitMs = 5_000;
 
 test('one at a time: each is answered as S3 does, and the proxy stays awake', async () => {
   for (const [name, attack] of Object.entries(attacks)) {
@@ -206,11 +208,14 @@ test('16 of a kind at once: each is answered so, or is told to come again', asyn
 });
 
 test('all kinds at once', async () => {
-  const answered = Object.entries(attacks).map(async ([name, attack]) =>
-    judge(name, attack, await send(attack, attack.document()), ['SlowDown']),
-  );
-  await longestWait(Promise.all(answered));
+  const kinds = Object.entries(attacks);
+  const answered = Promise.all(kinds.map(([, attack]) => send(attack, attack.document())));
+  await longestWait(answered);
   assertAlive('all kinds');
+  for (const [at, answer] of (await answered).entries()) {
+    const [name, attack] = kinds[at] as [string, Attack];
+    judge(name, attack, answer, ['SlowDown']);
+  }
 });
 
 test.run();

@@ -1,7 +1,7 @@
 import type { BlockBody } from '../block-body.ts';
 import { s3Error } from './error.ts';
 import { decodeForm } from './form-text.ts';
-import { insertion, type Replacement, removal, replaceSpans, type Span } from './replace-spans.ts';
+import { insertion, removal, replaceSpans, type Span, type SpanEdit } from './replace-spans.ts';
 import { type ElementVisitor, scanXml } from './xml-scan.ts';
 import { decodeText, escapeXml } from './xml-text.ts';
 
@@ -282,7 +282,7 @@ export function rewriteListing(
   edit: (entry: ListingEntry) => EntryEdit | undefined,
   added = '',
 ): BlockBody {
-  const replacements: Replacement[] = listing.checksums.map(removal);
+  const replacements: SpanEdit[] = listing.checksums.map(removal);
   if (added !== '') replacements.push(beforeEndTag(listing.xml, listing.xml.length, added));
   const dropped = new Set<LocatedEntry>();
   for (const entry of listing.entries) {
@@ -295,8 +295,8 @@ export function rewriteListing(
   return replaceSpans(listing.xml, replacements);
 }
 
-function changed(xml: Buffer, entry: LocatedEntry, { size, etag, added }: ShownEntry): Replacement[] {
-  const replacements: Replacement[] = [];
+function changed(xml: Buffer, entry: LocatedEntry, { size, etag, added }: ShownEntry): SpanEdit[] {
+  const replacements: SpanEdit[] = [];
   if (etag !== undefined && entry.etag !== undefined)
     replacements.push({ ...textAt(xml, entry.etagStart), text: escapeXml(etag) });
   if (size !== undefined && entry.size !== undefined)
@@ -309,12 +309,12 @@ function textAt(xml: Buffer, start: number): Span {
   return { start, end: xml.indexOf('<', start) };
 }
 
-function beforeEndTag(xml: Buffer, end: number, text: string): Replacement {
+function beforeEndTag(xml: Buffer, end: number, text: string): SpanEdit {
   return insertion(xml.lastIndexOf('<', end - 1), text);
 }
 
-function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement[] {
-  const replacements: Replacement[] = [];
+function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): SpanEdit[] {
+  const replacements: SpanEdit[] = [];
   if (listing.keyCount) {
     const count = listing.entries.filter(
       ({ element }) => element === 'Contents' || element === 'CommonPrefixes',
@@ -327,7 +327,7 @@ function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replac
 }
 
 /** Clients of the first ListObjects resume after the last key they see, so a dropped last key needs a NextMarker. */
-function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement | undefined {
+function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): SpanEdit | undefined {
   const { isTruncated, keyCount, nextMarker, root, xml } = listing;
   const last = listing.entries.at(-1);
   if (root !== 'ListBucketResult' || keyCount || nextMarker || !isTruncated || !last || !dropped.has(last))

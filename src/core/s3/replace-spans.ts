@@ -6,16 +6,16 @@ export interface Span {
   readonly end: number;
 }
 
-export interface Replacement extends Span {
+export interface SpanEdit extends Span {
   readonly text: string;
 }
 
-export const removal = ({ start, end }: Span): Replacement => ({ start, end, text: '' });
+export const removal = ({ start, end }: Span): SpanEdit => ({ start, end, text: '' });
 
-export const insertion = (at: number, text: string): Replacement => ({ start: at, end: at, text });
+export const insertion = (at: number, text: string): SpanEdit => ({ start: at, end: at, text });
 
 /** The document with these stretches replaced, as it is sent; one that begins within another is skipped. */
-export function replaceSpans(xml: Buffer, replacements: Replacement[]): BlockBody {
+export function replaceSpans(xml: Buffer, replacements: SpanEdit[]): BlockBody {
   replacements.sort((left, right) => left.start - right.start || left.end - right.end);
   let [at, length] = [0, xml.length];
   const applied = replacements.filter(({ start, end, text }) => {
@@ -27,7 +27,7 @@ export function replaceSpans(xml: Buffer, replacements: Replacement[]): BlockBod
   return { length, blocks: inBlocks(pieces(xml, applied)) };
 }
 
-function* pieces(xml: Buffer, replacements: readonly Replacement[]): Generator<Buffer> {
+function* pieces(xml: Buffer, replacements: readonly SpanEdit[]): Generator<Buffer> {
   let at = 0;
   for (const { start, end, text } of replacements) {
     yield xml.subarray(at, start);

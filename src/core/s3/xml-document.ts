@@ -19,7 +19,7 @@ export interface Fields {
   get(field: string): string | undefined;
 }
 
-export interface Entry extends Fields {
+export interface DocumentEntry extends Fields {
   /** Its path below the root. */
   readonly path: string;
   /** Bytes in the document. */
@@ -27,7 +27,7 @@ export interface Entry extends Fields {
   readonly end: number;
 }
 
-export interface ScannedDocument<Read = Entry> {
+export interface ScannedDocument<Read = DocumentEntry> {
   readonly top: Fields;
   readonly entries: readonly Read[];
 }
@@ -45,10 +45,10 @@ const elementsOfEntry = 32;
  * @throws S3Error MalformedXML for any other document, also if a wanted field stands there twice or contains elements, or
  *   an entry has none
  */
-export function scanDocument<Read = Entry>(
+export function scanDocument<Read = DocumentEntry>(
   xml: Buffer,
   shape: DocumentShape,
-  read?: (entry: Entry) => Read,
+  read?: (entry: DocumentEntry) => Read,
 ): ScannedDocument<Read> {
   const { entries = [], fields, mostEntries = usualEntries } = shape;
   const reader = new DocumentReader(xml, shape, read);
@@ -88,7 +88,7 @@ function stepsOf({ entries = [], fields }: DocumentShape): Step {
 }
 
 /** Takes a third of the memory of a Map. */
-class Texts implements Entry {
+class Texts implements DocumentEntry {
   path = '';
   start = 0;
   end = 0;
@@ -127,7 +127,7 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
   readonly entries: Read[] = [];
   readonly #xml: Buffer;
   readonly #shape: DocumentShape;
-  readonly #read: ((entry: Entry) => Read) | undefined;
+  readonly #read: ((entry: DocumentEntry) => Read) | undefined;
   /** Entries that `read` makes something else of are read into the same one. */
   readonly #passing: Texts;
   #left: number;
@@ -138,7 +138,7 @@ class DocumentReader<Read> implements ElementVisitor, ScannedDocument<Read> {
   #depth = 0;
   #content = 0;
 
-  constructor(xml: Buffer, shape: DocumentShape, read: ((entry: Entry) => Read) | undefined) {
+  constructor(xml: Buffer, shape: DocumentShape, read: ((entry: DocumentEntry) => Read) | undefined) {
     this.#xml = xml;
     this.#shape = shape;
     this.#read = read;

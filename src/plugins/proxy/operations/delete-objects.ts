@@ -4,10 +4,10 @@ import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { inward, outward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import {
   insertion,
-  type Replacement,
   removal,
   replaceSpans,
   type Span,
+  type SpanEdit,
 } from '../../../core/s3/replace-spans.ts';
 import { checkKey, type S3Request } from '../../../core/s3/request.ts';
 import {
@@ -160,7 +160,7 @@ export function withRefusals(
 
 const endTag = '</DeleteResult>';
 
-function atEnd(xml: Buffer, text: string): Replacement {
+function atEnd(xml: Buffer, text: string): SpanEdit {
   const at = xml.lastIndexOf(endTag);
   if (at >= 0) return insertion(at, text);
   const start = xml.lastIndexOf('/>');

@@ -1,7 +1,7 @@
 import type { BlockBody } from '../../../core/block-body.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream } from '../../../core/s3/headers.ts';
-import { type Replacement, removal, replaceSpans } from '../../../core/s3/replace-spans.ts';
+import { removal, replaceSpans, type SpanEdit } from '../../../core/s3/replace-spans.ts';
 import { type ElementVisitor, scanXml } from '../../../core/s3/xml-scan.ts';
 import { decodeText } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
@@ -48,7 +48,7 @@ const place = { bucket: 3, name: 4 };
 
 /** `<ListAllMyBucketsResult><Buckets><Bucket><Name>`: finds the buckets of that name. */
 class BucketFinder implements ElementVisitor {
-  readonly found: Replacement[] = [];
+  readonly found: SpanEdit[] = [];
   readonly #xml: Buffer;
   readonly #bucket: string;
   #start = 0;
