@@ -13,7 +13,7 @@ import {
 } from '../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
-import { vaultConfig } from '../../runtime/vault/settings.ts';
+import { type AuthorityPlaces, vaultConfig } from '../../runtime/vault/settings.ts';
 import { register } from './agent/register.ts';
 import { createDigest } from './digest.ts';
 import { handOverToInit, leavesNode } from './init/hand-over.ts';
@@ -127,10 +127,13 @@ async function run(options: WrapperRunOptions): Promise<number> {
   const metrics = createLeanMetrics();
   const observation = createObservation(metrics);
   const memory = createSecretMemory({ requireMemfdSecret, requireLock });
-  const client = createSecretClient({ config: vaultConfig(settings), token, memory });
+  const vault = vaultConfig(settings);
+  const { caFiles, caPath } = vault.endpoint;
+  const authorities = { caFiles, caPath };
+  const client = createSecretClient({ config: vault, token, memory });
   try {
     const around = { config, memory, inherited };
-    return await serve({ ...options, client, around, memory, observation, metrics });
+    return await serve({ ...options, client, authorities, around, memory, observation, metrics });
   } finally {
     client.close();
   }
@@ -138,6 +141,7 @@ async function run(options: WrapperRunOptions): Promise<number> {
 
 interface Service extends WrapperRunOptions {
   readonly client: SecretClient;
+  readonly authorities: AuthorityPlaces;
   readonly around: ApplicationEnvironment;
   readonly memory: ShareableMemory;
   readonly observation: Observation;
@@ -146,12 +150,12 @@ interface Service extends WrapperRunOptions {
 
 /** While the wrapper waits for the first response of a server, the health endpoint opens and svc-init is tried. */
 async function serve(service: Service): Promise<number> {
-  const { config, log, interruption, crash, client, around, observation } = service;
+  const { config, log, interruption, crash, client, authorities, around, observation } = service;
   const key = randomBytes(32);
   const digest = createDigest(key);
   const obtaining = obtainAfterRegistration(service, digest);
   const health = setImmediate().then(() => serveHealth(service));
-  const leaving = setImmediate().then(() => leavesNode(config.settings, service.memory, log));
+  const leaving = setImmediate().then(() => leavesNode(config.settings, authorities, service.memory, log));
   try {
     const [obtained, server, leaves] = await Promise.all([obtaining, health, leaving]);
     interruption.signal.throwIfAborted();
@@ -171,7 +175,7 @@ async function serve(service: Service): Promise<number> {
         signal,
       });
     }
-    if (authoritiesAreOpen(service.memory, config.settings)) client.keepAuthorities();
+    if (authoritiesAreOpen(service.memory, config.settings, authorities)) client.keepAuthorities();
     return await superviseApplication({
       client,
       obtained,

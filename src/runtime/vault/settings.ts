@@ -19,6 +19,9 @@ export interface VaultConfig extends VaultPlace {
   readonly auth: VaultAuth;
 }
 
+/** Where the CA certificates are: what a component that runs in several processes evaluates once, for all of them. */
+export type AuthorityPlaces = Pick<VaultEndpoint, 'caFiles' | 'caPath'>;
+
 export interface VaultPlace {
   readonly endpoint: VaultEndpoint;
   readonly namespace: string | undefined;
@@ -52,10 +55,13 @@ const mountedCertificates = '/svc/certs';
 
 /**
  * Converts settings that `vaultRules` has accepted.
+ * @param authorities in force in an earlier process with these settings; whoever ran meanwhile may have made others
  * @throws SvcError CONFIG_INVALID if a role or token that the rules require is missing
  */
-export function vaultConfig(settings: ResolvedVaultSettings): VaultConfig {
-  return { ...vaultPlace(settings), auth: vaultAuth(settings) };
+export function vaultConfig(settings: ResolvedVaultSettings, authorities?: AuthorityPlaces): VaultConfig {
+  const { endpoint, namespace } = vaultPlace(settings);
+  const { caFiles, caPath } = authorities ?? endpoint;
+  return { endpoint: { ...endpoint, caFiles, caPath }, namespace, auth: vaultAuth(settings) };
 }
 
 /** The server's address, independent of the login. */

@@ -7,6 +7,7 @@ import { readProcess } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
+import type { AuthorityPlaces } from '../../../runtime/vault/settings.ts';
 import { measureOwnProtection } from '../agent/report.ts';
 import { TokenKeeper } from '../keep.ts';
 import type { Observation } from '../observation.ts';
@@ -25,6 +26,8 @@ export interface HandOverOptions {
   /** Whether VAULT_TOKEN was set. */
   readonly tokenGiven: boolean;
   readonly client: SecretClient;
+  /** Those that the client trusts, for workers. */
+  readonly authorities: AuthorityPlaces;
   readonly obtained: Obtained;
   readonly registered: boolean;
   readonly around: ApplicationEnvironment;
@@ -48,10 +51,15 @@ export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !
  * Whether svc-init takes over. Only the resident wrapper has job control, and svc-init's small size does not matter
  * at a terminal.
  */
-export function leavesNode(settings: ResolvedWrapperSettings, memory: ShareableMemory, log: Logger): boolean {
+export function leavesNode(
+  settings: ResolvedWrapperSettings,
+  authorities: AuthorityPlaces,
+  memory: ShareableMemory,
+  log: Logger,
+): boolean {
   const { resident, exec } = settings;
   if (exec || resident === true || hasTerminal()) return false;
-  const obstacle = resident === false ? undefined : obstacleToLeaving(memory, settings);
+  const obstacle = resident === false ? undefined : obstacleToLeaving(memory, settings, authorities);
   if (obstacle !== undefined) log.info('resident', { reason: obstacle });
   return obstacle === undefined;
 }
@@ -87,6 +95,7 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
       ...{ token: client.token() ?? Buffer.alloc(0), key: options.key, tokens, observation, metrics },
       memory: {
         ...{ inUse: obtained.digest, refused: undefined, failures: 0, registered: options.registered },
+        authorities: options.authorities,
         secretMemory,
       },
       delayMs: settings.agentAddr === undefined ? due : Math.min(due, reportAfterMs),

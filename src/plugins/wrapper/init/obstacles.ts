@@ -11,7 +11,7 @@ import { ownMemoryMap } from '../../../runtime/native/process-lock.ts';
 import { waitFor } from '../../../runtime/native/processes.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { spawn } from '../../../runtime/native/spawn.ts';
-import { vaultPlace } from '../../../runtime/vault/settings.ts';
+import type { AuthorityPlaces } from '../../../runtime/vault/settings.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import { withStrings } from '../supervise/index.ts';
 import { programLoader } from './program-loader.ts';
@@ -33,10 +33,11 @@ import {
 export function obstacleToLeaving(
   memory: ShareableMemory,
   settings: ResolvedWrapperSettings,
+  authorities: AuthorityPlaces,
 ): string | undefined {
   try {
     const file = findInit();
-    const open = openToApplication(file, memory, settings);
+    const open = openToApplication(file, memory, settings, authorities);
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     return tryInit(memory).startsWorkers ? undefined : 'svc-init cannot start workers that nobody can read';
   } catch (error) {
@@ -46,9 +47,13 @@ export function obstacleToLeaving(
 }
 
 /** Whether the application could replace a certificate by which the wrapper verifies the secrets server. */
-export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWrapperSettings): boolean {
+export function authoritiesAreOpen(
+  memory: ShareableMemory,
+  settings: ResolvedWrapperSettings,
+  authorities: AuthorityPlaces,
+): boolean {
   try {
-    const files = trustedFiles(settings);
+    const files = trustedFiles(authorities);
     if (files.length === 0 || mayTraceAll(settings)) return false;
     return mayReachAnyFile() || openPart(files, unmounting(memory)) !== undefined;
   } catch {
@@ -82,8 +87,7 @@ function loadedFiles(): string[] {
 const workerCache = (script: string): string => join(dirname(script), 'worker.cache');
 
 /** Certificates by which the wrapper verifies the secrets server. */
-function trustedFiles(settings: ResolvedWrapperSettings): string[] {
-  const { caFiles, caPath } = vaultPlace(settings).endpoint;
+function trustedFiles({ caFiles, caPath }: AuthorityPlaces): string[] {
   return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...namesIn(caPath)])];
 }
 
@@ -95,12 +99,19 @@ function openToApplication(
   init: string,
   memory: ShareableMemory,
   settings: ResolvedWrapperSettings,
+  authorities: AuthorityPlaces,
 ): string | undefined {
   const loader = programLoader(process.execPath);
   if (mayTraceAll(settings)) return undefined;
   if (mayReachAnyFile()) return 'any file (by a capability that containers do not have by default)';
   const selfContained = isSelfContained(loader);
-  const files = [loader, init, ...loadedFiles(), ...unaskedFiles(selfContained), ...trustedFiles(settings)];
+  const files = [
+    loader,
+    init,
+    ...loadedFiles(),
+    ...unaskedFiles(selfContained),
+    ...trustedFiles(authorities),
+  ];
   const mayUnmount = unmounting(memory);
   const part = openPart(files, mayUnmount);
   if (part !== undefined) return part;

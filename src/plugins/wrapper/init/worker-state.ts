@@ -1,11 +1,14 @@
 import type { MetricSamples } from '../../../runtime/health/health.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import type { SecretMemory, ShareableMemory } from '../../../runtime/native/secret-memory.ts';
+import type { AuthorityPlaces } from '../../../runtime/vault/settings.ts';
 import type { SecretMemoryProtection } from '../agent/agent-client.ts';
 import type { RefusedSecrets, TokenKnowledge } from '../keep.ts';
 
 /** What one worker remembers for the next; none of it is secret. */
 export interface WorkerMemory {
+  /** In force since the start, and checked then: a place that the application makes later is not among them. */
+  readonly authorities: AuthorityPlaces;
   readonly tokens: TokenKnowledge;
   /** Digest of the secrets in use. */
   readonly inUse: string;

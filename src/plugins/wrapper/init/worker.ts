@@ -92,7 +92,7 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
   const { token, key, memory: before } = readState(kept.state, memory);
   kept.state.handOver();
   const client = createSecretClient({
-    ...{ config: vaultConfig(settings), tokenInUse: token, memory },
+    ...{ config: vaultConfig(settings, before.authorities), tokenInUse: token, memory },
     openServiceAccountToken: tokenOfInit,
   });
   const metrics = createLeanMetrics();
@@ -118,7 +118,14 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
   const secretMemory = await report({ application, kept, before, settings, log });
   await sendParting(link, {
     ...{ token: ownToken(), key, tokens, observation, metrics, delayMs },
-    memory: { inUse: rotation.inUse, refused: rotation.refused, failures, registered, secretMemory },
+    memory: {
+      authorities: before.authorities,
+      inUse: rotation.inUse,
+      refused: rotation.refused,
+      failures,
+      registered,
+      secretMemory,
+    },
   });
   client.close();
 }
