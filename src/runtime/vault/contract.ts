@@ -93,7 +93,7 @@ export interface Transit {
 export interface TransitCalls<V> {
   /** Path below `/v1/`. */
   readonly path: string;
-  /** Maximum items of one call; shrinks if the server accepts fewer. */
+  /** Maximum items of one call; shrinks for a while if the server accepts fewer. */
   readonly most: number;
   /**
    * Resolves with a value or a refusal for each item, in order, or with `too large` if `most` has shrunk and smaller

@@ -11,6 +11,7 @@ import {
   type TransitInput,
   transitBody,
 } from '../../core/vault/transit-messages.ts';
+import { CallSize } from './call-size.ts';
 import type { ExchangingVaultClient } from './client.ts';
 import {
   type ByteExchange,
@@ -40,15 +41,17 @@ export interface TransitOptions {
   readonly joinCalls?: boolean;
   /** Limits the wait for each call. Default: only the client's own timeout. */
   readonly hangGuard?: HangGuard;
+  /** Milliseconds of a clock that never goes back. Default: `performance.now()`. */
+  readonly now?: () => number;
 }
 
 /** Wraps and unwraps data keys, which are handled as bytes in memory that is zeroed, never as strings. */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
-  { mount, keyName, joinCalls = false, hangGuard }: TransitOptions,
+  { mount, keyName, joinCalls = false, hangGuard, now = () => performance.now() }: TransitOptions,
 ): Transit {
-  const encrypt = new PlainCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
-  const decrypt = new PlainCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext);
+  const encrypt = new PlainCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext, now);
+  const decrypt = new PlainCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext, now);
   const made = <V>(plain: TransitCalls<V>): TransitCalls<V> => {
     const calls = joinCalls ? joinedCalls(plain) : plain;
     return hangGuard?.guarded(calls) ?? calls;
@@ -160,26 +163,29 @@ interface TransitField<V> {
   readonly discard: (value: V) => void;
 }
 
-/** OpenBao refuses a request with more than 1,000 strings: 166 items with associated data pass, 167 do not. */
-const mostItems = 160;
-
 /** Calls of one operation of the transit engine: a plain call for one item, `batch_input` for more. */
 class PlainCalls<V> implements TransitCalls<V> {
   readonly path: string;
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
   readonly #field: TransitField<V>;
-  #most = mostItems;
+  readonly #size: CallSize;
   /** References used so far, unique in this process. */
   #referencesUsed = 0;
 
-  constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {
+  constructor(
+    client: Pick<ExchangingVaultClient, 'exchange'>,
+    path: string,
+    field: TransitField<V>,
+    now: () => number,
+  ) {
     this.#client = client;
+    this.#size = new CallSize(now);
     this.path = path;
     this.#field = field;
   }
 
   get most(): number {
-    return this.#most;
+    return this.#size.most;
   }
 
   discard(value: V): void {
@@ -193,9 +199,10 @@ class PlainCalls<V> implements TransitCalls<V> {
     try {
       const response = await this.#client.exchange(request);
       if (inputs.length > 1 && namesTooLarge(response.status, serverErrors(response.body))) {
-        this.#most = Math.min(this.#most, Math.floor(inputs.length / 2));
+        this.#size.refused(inputs.length);
         return 'too large' as const;
       }
+      if (response.status < 400) this.#size.accepted(inputs.length);
       return this.#results(request, response, inputs.length);
     } finally {
       bytes.body.fill(0);

@@ -47,7 +47,7 @@ function opened({ ciphertext = '', associated_data = '' }: Item): Record<string,
     : { plaintext: '', error: 'cipher: message authentication failed' };
 }
 
-function transitOver(exchange: TransitServer = echo) {
+function transitOver(exchange: TransitServer = echo, now?: () => number) {
   const requests: Parsed[] = [];
   const bodies: Uint8Array[] = [];
   const client = {
@@ -60,7 +60,11 @@ function transitOver(exchange: TransitServer = echo) {
       return { status, body: body && bytes.read(status, Buffer.from(JSON.stringify(body))) };
     },
   };
-  return { transit: createTransit(client, { mount: 'transit', keyName: 'svc' }), requests, bodies };
+  return {
+    transit: createTransit(client, { mount: 'transit', keyName: 'svc', ...(now && { now }) }),
+    requests,
+    bodies,
+  };
 }
 
 const sizes = (requests: Parsed[]) => requests.map(({ body }) => body.batch_input?.length ?? 1);
@@ -168,6 +172,40 @@ test('halves batches that the server refuses as too large, and remembers that', 
     assert.is((await transit.wrap(items)).length, 250);
     assert.equal(sizes(requests), [160, 80, 40, 40, 40, 40, 40, 40, 10]);
   }
+});
+
+test('one such refusal makes batches smaller for a while only', async () => {
+  let time = 0;
+  let refusals = 1;
+  const refusal: VaultResponse = { status: 413, body: undefined };
+  const { transit, requests } = transitOver(
+    (request) => (refusals-- > 0 ? refusal : echo(request)),
+    () => time,
+  );
+  const sent = async () => {
+    requests.length = 0;
+    await transit.wrap(Array.from({ length: 320 }, () => ({ key: randomBytes(32) })));
+    return sizes(requests);
+  };
+  assert.equal(await sent(), [160, 80, 80, 80, 80]);
+  time += 29_000;
+  assert.equal(await sent(), [80, 80, 80, 80]);
+  time += 1_000;
+  assert.equal(await sent(), [160, 160]);
+});
+
+test('a server with a smaller limit is asked for more ever more seldom', async () => {
+  let time = 0;
+  const { transit, requests } = transitOver(
+    (request) =>
+      (request.body.batch_input?.length ?? 1) > 60 ? { status: 413, body: undefined } : echo(request),
+    () => time,
+  );
+  const keys = Array.from({ length: 64 }, () => ({ key: Buffer.alloc(32) }));
+  for (; time < 24 * 3_600_000; time += 120_000) await transit.wrap(keys);
+  const refused = sizes(requests).filter((size) => size > 60);
+  assert.ok(refused.length > 20, `${refused.length} attempts in a day`);
+  assert.ok(refused.length < 40, `${refused.length} attempts in a day`);
 });
 
 test('a single item that is too large ends', async () => {
