@@ -75,16 +75,17 @@ function isTracingForbidden(): boolean {
   }
 }
 
-/** Files that a worker will load: those that this process has mapped or read. */
+/** Files that a worker will load: those that this process has mapped or read, and those that it would prefer. */
 function loadedFiles(): string[] {
   const mapped = ownMemoryMap().map(({ name }) => name);
   const script = ownFile();
-  const files = [process.execPath, ...mapped, process.argv[1] ?? '', script, workerCache(script)];
-  return [...new Set(files)].filter((name) => name.startsWith('/') && existsSync(name));
+  const loaded = [process.execPath, ...mapped, process.argv[1] ?? '', script].filter(existsSync);
+  return [...new Set([...loaded, ...soughtBeside(script)])].filter((name) => name.startsWith('/'));
 }
 
-/** V8's code cache of the script, in the wrapper's folder. */
-const workerCache = (script: string): string => join(dirname(script), 'worker.cache');
+/** V8's code cache, a build of ffi-rs, packages: each is loaded from the script's folder if it exists. */
+const soughtBeside = (script: string): string[] =>
+  ['worker.cache', 'ffi-rs.node', 'package.json', 'node_modules'].map((name) => join(dirname(script), name));
 
 /** Certificates by which the wrapper verifies the secrets server. */
 function trustedFiles({ caFiles, caPath }: AuthorityPlaces): string[] {

@@ -2,10 +2,12 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +40,7 @@ const rootWithoutPtrace = ['setpriv', '--inh-caps=-sys_ptrace', '--bounding-set=
 /** Root could replace the files of this clone. */
 const asked = { SVC_RESIDENT: 'false', SVC_REQUIRE_MLOCK: 'false' };
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const dist = fileURLToPath(new URL('../../../../dist', import.meta.url));
 const attacker = fixture('reads-workers.pl');
 let bed: Bed;
 let confined: ConfinedBed;
@@ -152,6 +155,14 @@ workers('where the application could replace what workers load or trust, the wra
   chownSync(join(folder.path, 'own'), 65_534, 65_534);
   const missing = await confined.confined(ordinaryUser, { ...options, env: later });
   assert.match(String((await missing.event('resident'))['reason']), /files that LD_PRELOAD names/);
+  const sticky = join(folder.path, 'sticky'); // its entries are safe from others, and anybody may add one
+  for (const name of ['wrapper.cjs', 'init'])
+    cpSync(join(dist, name), join(sticky, name), { recursive: true });
+  symlinkSync(join(dist, '../node_modules'), join(folder.path, 'node_modules'));
+  chmodSync(sticky, 0o1777);
+  const entry = [process.execPath, join(sticky, 'wrapper.cjs')];
+  const beside = await confined.confined(ordinaryUser, { ...options, env, entry });
+  assert.match(String((await beside.event('resident'))['reason']), /could replace .*sticky/);
   const root = await confined.confined(rootWithoutPtrace, { ...options, env });
   assert.match(String((await root.event('resident'))['reason']), /could replace/);
   await folder.remove();
