@@ -8,6 +8,7 @@ import { badlyFormatted, hasFormatter } from './lib/c-format.mjs';
 import { lostExports } from './lib/commonjs-exports.mjs';
 import { CRD_FOLDER, renderCustomResources } from './lib/custom-resources.mjs';
 import { DECLARATIONS, renderDeclarations } from './lib/declarations.mjs';
+import { withoutIntegrity } from './lib/lock-files.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
 import { complaintsOfPackage } from './lib/package-checks.mjs';
 import { inRoot, ROOT } from './lib/paths.mjs';
@@ -85,6 +86,7 @@ const CHECKS = [
   ],
   ['format of C (clang-format)', formatOfC],
   ['tests start what is shipped', () => startedFromSource(ROOT).join('\n')],
+  ['hashes of lock files', () => withoutIntegrity(ROOT).join('\n')],
   ['manifest', manifestIsCurrent],
   ['command snapshot', snapshotIsCurrent],
   ['custom resources', customResourcesAreCurrent],
