@@ -173,7 +173,8 @@ export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
     },
     envMapOnly: {
       type: 'boolean',
-      description: 'Whether only named fields are delivered; unset: all of them.',
+      description:
+        'Whether only named fields are delivered; unset: as operator.envMapOnly says, which false must not contradict.',
     },
     secretMappings: {
       type: 'array',

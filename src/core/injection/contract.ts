@@ -19,6 +19,8 @@ export interface InjectionDefaults {
   readonly agentSocket: string | undefined;
   /** Audience of the tokens that pods present to the secrets server; unset: the API server's. */
   readonly tokenAudience?: string | undefined;
+  /** Every pod gets named fields only, and none may say otherwise. Default: false. */
+  readonly envMapOnly?: boolean;
   /** Containers that run as root and name no seccomp profile get `RuntimeDefault`. */
   readonly seccompDefault: boolean;
   /** Allows pods to skip the verification of certificates. */

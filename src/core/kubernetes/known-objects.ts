@@ -15,7 +15,8 @@ export interface KnownNamespace {
 /**
  * A pod with the members that policies, scores and statuses read, such as mounts, volumes and references to Secrets.
  * Values of environment variables are left out, except those of `scoredVariables` in core/score/wrapper-reports.ts and,
- * for containers of the wrapper and the proxy, those of `addressVariables` in core/egress/wanted.ts.
+ * for containers of the wrapper and the proxy, SVC_ENV_MAP_ONLY and those of `addressVariables` in
+ * core/egress/wanted.ts.
  */
 export interface KnownPod {
   readonly key: string;

@@ -173,6 +173,7 @@ export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
         : { configMap: caConfigMapName, key: authorityKeys.objectStore },
     agentSocket: config.agentSocket,
     tokenAudience: config.tokenAudience,
+    envMapOnly: config.envMapOnly,
     development: config.development,
   };
 }

@@ -132,6 +132,13 @@ export const operatorSettings = {
       "Audience of the tokens that pods present to the secrets server, whose roles must name it; unset: the API server's",
     ...text('an audience such as https://vault.example'),
   },
+  envMapOnly: {
+    variable: 'SVC_OPERATOR_ENV_MAP_ONLY',
+    flag: 'env-map-only',
+    summary: 'true: every pod gets only the fields of its secrets that it names, and none may say otherwise',
+    fallback: 'false',
+    ...boolean(),
+  },
   registryMirrors: {
     variable: 'SVC_OPERATOR_REGISTRY_MIRRORS',
     flag: 'registry-mirrors',

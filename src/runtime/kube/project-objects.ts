@@ -92,7 +92,8 @@ function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
 }
 
 const scored: ReadonlySet<string> = new Set(scoredVariables);
-const addresses: ReadonlySet<string> = new Set(addressVariables);
+/** Of containers that start the wrapper, and of the proxy. */
+const own: ReadonlySet<string> = new Set([...addressVariables, 'SVC_ENV_MAP_ONLY']);
 
 /** Arguments may contain secrets, so only their presence is kept, and of the command only the program. */
 function projectContainer(container: Container): Container {
@@ -118,7 +119,7 @@ function projectVariable(
   isOurs: boolean,
 ): EnvironmentVariable {
   if (valueFrom !== undefined) return { name, valueFrom };
-  const isKept = scored.has(name) || (isOurs && addresses.has(name));
+  const isKept = scored.has(name) || (isOurs && own.has(name));
   return value !== undefined && isKept ? { name, value } : { name };
 }
 

@@ -5,6 +5,7 @@ export const INSTALLATIONS: Readonly<Record<string, { values: object; options?: 
   'several replicas without anti-affinity': { values: { operator: { replicaCount: 2 } } },
   'one replica that does not wait for the lease': { values: { operator: { leaderElect: false } } },
   'tokens with an audience': { values: { operator: { tokenAudience: 'https://vault.example' } } },
+  'named fields only': { values: { operator: { envMapOnly: true } } },
   'a certificate of its own': { values: { operator: { webhook: { certSecret: 'webhook-cert' } } } },
   'a private authority': {
     values: { operator: { vaultCA: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' } },

@@ -56,6 +56,10 @@
 - name: SVC_OPERATOR_TOKEN_AUDIENCE
   value: {{ . | quote }}
 {{- end }}
+{{- if $operator.envMapOnly }}
+- name: SVC_OPERATOR_ENV_MAP_ONLY
+  value: "true"
+{{- end }}
 {{- with $operator.registryMirrors }}
 - name: SVC_OPERATOR_REGISTRY_MIRRORS
   value: {{ join "," . | quote }}

@@ -68,7 +68,8 @@ export const annotations = {
   },
   envMapOnly: {
     name: 'svc/env-map-only',
-    description: 'Delivers only the fields that svc/env-map or a SecretMapping names',
+    description:
+      'Delivers only the fields that svc/env-map or a SecretMapping names; false is refused under operator.envMapOnly',
     ...boolean(),
   },
   secretMapping: {

@@ -49,7 +49,7 @@ function complete(asked: Asked, surroundings: ResolveEnvironment, found: readonl
   const mapped = outcome(() => mappedSecrets(asked.wishes, namespace, secretMappings));
   const combined = combineSecrets([...(listed?.sources ?? []), ...(mapped?.sources ?? [])]);
   const nothingNamed = combined.secrets.every(({ mappings }) => mappings.length === 0);
-  const mapOnly = outcome(() => asked.wishes.envMapOnly);
+  const mapOnly = outcome(() => mapOnlyOf(asked));
   const errors = [
     ...found,
     ...(mapOnly?.value === true && nothingNamed
@@ -181,7 +181,7 @@ function planOf(asked: Asked, secrets: readonly PlannedSecret[]): InjectionPlan 
       ...where('tokenAudience', wishes.tokenAudience?.value ?? asked.defaults.tokenAudience),
     },
     secrets,
-    ...where('envMapOnly', wishes.envMapOnly?.value),
+    ...where('envMapOnly', mapOnlyOf(asked)?.value),
     rotation: wishes.rotation?.value,
     renewalInterval: wishes.renewalInterval?.value,
     delivery: wishes.delivery?.value,
@@ -237,6 +237,7 @@ const rules: readonly Rule<Asked>[] = [
   addressEncrypted,
   roleKnown,
   secretsKnown,
+  mapOnlyKept,
   verified,
   ...proxyKeys.map(withProxy),
   storeEncrypted,
@@ -274,6 +275,19 @@ function secretsKnown(asked: Asked): string | undefined {
     return undefined;
   const { name, expects } = annotations.secretPaths;
   return `${name}: required, should be ${expects}; or set ${annotations.secretMapping.name}, or ${memberOf(asked, 'secretPaths')}`;
+}
+
+/** Whether fields without a name of their own are left out. A pod may narrow what the operator says, not widen it. */
+function mapOnlyOf({ wishes, defaults }: Asked): Wish<boolean> | undefined {
+  return defaults.envMapOnly && wishes.envMapOnly?.value !== true
+    ? { place: 'SVC_OPERATOR_ENV_MAP_ONLY', value: true }
+    : wishes.envMapOnly;
+}
+
+function mapOnlyKept({ wishes: { envMapOnly }, defaults }: Asked): string | undefined {
+  return defaults.envMapOnly && envMapOnly?.value === false
+    ? `${envMapOnly.place}: should be true or unset, because operator.envMapOnly holds for all pods; name every field in ${annotations.envMap.name}`
+    : undefined;
 }
 
 function memberOf({ config }: Asked, member: string): string {

@@ -110,6 +110,26 @@ test('certificates are verified unless the operator develops', () => {
   assert.is(planOf(podWith({}), { serviceConfigs, defaults: { development: true } }).vault.skipVerify, true);
 });
 
+test('named fields only, where the operator says so: a pod may say it too, and not undo it', () => {
+  const named = { ...enough, 'svc/env-map': 'password=DB_PASSWORD' };
+  const everywhere = { defaults: { envMapOnly: true } };
+  assert.is(planOf(podWith(named)).envMapOnly, undefined);
+  assert.is(planOf(podWith(named), everywhere).envMapOnly, true);
+  assert.is(planOf(podWith({ ...named, 'svc/env-map-only': 'true' }), everywhere).envMapOnly, true);
+  assert.equal(errorsOf(podWith(enough), everywhere), [
+    'SVC_OPERATOR_ENV_MAP_ONLY: would deliver nothing, because no field is named; set svc/env-map',
+  ]);
+  const undone =
+    'should be true or unset, because operator.envMapOnly holds for all pods; name every field in svc/env-map';
+  assert.equal(errorsOf(podWith({ ...named, 'svc/env-map-only': 'false' }), everywhere), [
+    `svc/env-map-only: ${undone}`,
+  ]);
+  const serviceConfigs = [configNamed('shop', { envMapOnly: false })];
+  assert.equal(errorsOf(podWith(named), { ...everywhere, serviceConfigs }), [
+    `ServiceConfig shop, envMapOnly: ${undone}`,
+  ]);
+});
+
 test('a ServiceConfig that is wrong is told apart from annotations, item by item', () => {
   const serviceConfigs = [
     configNamed('shop', {

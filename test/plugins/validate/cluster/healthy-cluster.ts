@@ -53,7 +53,11 @@ function protectedPod(): FakeObject {
   const token = { name: 'svc-wrapper-token', mountPath: '/var/run/secrets/svc', readOnly: true };
   const tokens = { projected: { sources: [{ serviceAccountToken: { path: 'token', audience: 'vault' } }] } };
   const copier = { name: 'svc-wrapper', image: 'svc/wrapper:0.1.0' };
-  const env = [...(main?.env ?? []), { name: 'HEALTH_ADDR', value: ':8081' }];
+  const env = [
+    ...(main?.env ?? []),
+    { name: 'SVC_ENV_MAP_ONLY', value: 'true' },
+    { name: 'HEALTH_ADDR', value: ':8081' },
+  ];
   return core('Pod', 'web', namespace, {
     ...meta('web', namespace, {
       labels: { app: 'web', 'svc/protected': 'true', 'svc/proxy': 'true' },

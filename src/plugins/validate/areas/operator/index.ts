@@ -26,7 +26,7 @@ import { capped, getObject, secretMappingsOf, serviceConfigsOf } from '../../clu
 import { admissionPolicy } from './admission-policy.ts';
 import { authoritiesExist } from './authorities.ts';
 import { annotatedPodMutated, configuredPodMutated } from './pods-mutated.ts';
-import { podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
+import { fieldsNamed, podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
 import { assertConfigured, webhookBundle, webhookEntries, webhookSelectors, webhooksOf } from './webhook.ts';
 
 const nearMs = 7 * 86_400_000;
@@ -306,5 +306,5 @@ export const operatorChecks: readonly Check[] = [
   ...[webhookEntries, webhookFailsClosed, webhookSelectors, webhookBundle, certificateExpiry],
   ...[annotatedPodMutated, configuredPodMutated, serviceConfigs, secretMappings],
   ...[podsWrapped, wrappersCurrent, secretReferences, verification, tokenAudience],
-  ...[authoritiesExist, admissionPolicy],
+  ...[authoritiesExist, admissionPolicy, fieldsNamed],
 ];

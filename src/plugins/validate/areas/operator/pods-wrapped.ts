@@ -112,6 +112,33 @@ export const tokenAudience: Check = {
   },
 };
 
+export const fieldsNamed: Check = {
+  ...{ id: 'SVC-OPERATOR-023', area: 'operator', level: 'info', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'Protected pods get only the fields of their secrets that they name',
+  cause:
+    'By default every field of a path becomes a variable of its name. Names that steer known programs are refused, but no list knows the variables of each application.',
+  fix: 'If others than the owners of the pods may write these paths, name the wanted fields (svc/env-map, envMap of a ServiceConfig, a SecretMapping) and set svc/env-map-only: "true", or operator.envMapOnly for all pods.',
+  async run(context) {
+    const { labelled } = await protectedPodsOf(context);
+    const known = labelled.filter(({ pod }) => wrappedContainers(pod).length > 0);
+    if (known.length === 0) return skipped('No protected pod runs under the wrapper');
+    const failures = known.flatMap(({ key, pod }) => {
+      const names = wrappedContainers(pod)
+        .filter(takesAllFields)
+        .map(({ name }) => name);
+      return names.length === 0
+        ? []
+        : [{ subject: key, message: `Every field of its paths is a variable in: ${names.join(', ')}.` }];
+    });
+    return verdict(capped(failures), counted(known.length, 'pod'));
+  },
+};
+
+function takesAllFields({ env = [] }: Container): boolean {
+  const valueOf = (wanted: string) => env.findLast(({ name }) => name === wanted)?.value;
+  return valueOf('SVC_ENV_MAP_ONLY') !== 'true' && valueOf('SVC_DELIVERY') !== 'fd';
+}
+
 /** Containers that log in at the secrets server: wrapped ones and proxies. */
 function showing(pod: Pod): readonly Container[] {
   const { initContainers = [], containers } = pod.spec;

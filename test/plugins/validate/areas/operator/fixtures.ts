@@ -120,4 +120,10 @@ export const fixtures: Fixtures = {
     passes,
     fails: fixtureOf(without('ValidatingAdmissionPolicyBinding', 'svc-operator')),
   },
+  'SVC-OPERATOR-023': {
+    passes,
+    fails: fixtureOf(
+      changed('Pod', 'web', withContainer({ env: [{ name: 'SVC_ORIGINAL_CMD', value: '/bin/app' }] })),
+    ),
+  },
 };
