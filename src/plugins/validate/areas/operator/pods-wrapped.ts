@@ -135,8 +135,8 @@ export const fieldsNamed: Check = {
 };
 
 function takesAllFields({ env = [] }: Container): boolean {
-  const valueOf = (wanted: string) => env.findLast(({ name }) => name === wanted)?.value;
-  return valueOf('SVC_ENV_MAP_ONLY') !== 'true' && valueOf('SVC_DELIVERY') !== 'fd';
+  const valueIn = (wanted: string) => env.findLast(({ name }) => name === wanted)?.value;
+  return valueIn('SVC_ENV_MAP_ONLY') !== 'true' && valueIn('SVC_DELIVERY') !== 'fd';
 }
 
 /** Containers that log in at the secrets server: wrapped ones and proxies. */
