@@ -1,7 +1,8 @@
-import { type EnvMap, type EnvMapping, steeringFamilyOf } from '../../core/env-map.ts';
+import type { EnvMap, EnvMapping } from '../../core/env-map.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
 import { errorCount } from '../../core/settings/resolve.ts';
+import { steeringFamilyOf } from '../../core/steering/index.ts';
 
 export interface Naming {
   /** Group n belongs to document n. */

@@ -1,0 +1,53 @@
+/**
+ * What is filed under patterns, found without comparing a name with each of them: by the name itself, by its beginnings
+ * and by its ends. A pattern is a name; one `*` in it stands for any characters.
+ */
+export class Patterns<V> {
+  readonly #whole = new Map<string, V>();
+  readonly #starts = new Map<string, V>();
+  readonly #ends = new Map<string, V>();
+  /** Those with a `*` in the middle, which are few. */
+  readonly #others: { readonly start: string; readonly end: string; readonly value: V }[] = [];
+  #longestStart = 0;
+  #longestEnd = 0;
+
+  add(pattern: string, value: V): void {
+    const [start = '', end] = pattern.split('*');
+    if (end === undefined) this.#whole.set(pattern, value);
+    else if (end === '') {
+      this.#starts.set(start, value);
+      this.#longestStart = Math.max(this.#longestStart, start.length);
+    } else if (start === '') {
+      this.#ends.set(end, value);
+      this.#longestEnd = Math.max(this.#longestEnd, end.length);
+    } else this.#others.push({ start, end, value });
+  }
+
+  /** What is filed under the name, else under a pattern that matches it: the more of it a pattern names, the better. */
+  find(name: string): V | undefined {
+    return this.#whole.get(name) ?? this.#byStart(name) ?? this.#byBoth(name) ?? this.#byEnd(name);
+  }
+
+  #byStart(name: string): V | undefined {
+    for (let length = Math.min(name.length, this.#longestStart); length > 0; length--) {
+      const value = this.#starts.get(name.slice(0, length));
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  #byEnd(name: string): V | undefined {
+    for (let length = Math.min(name.length, this.#longestEnd); length > 0; length--) {
+      const value = this.#ends.get(name.slice(-length));
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  #byBoth(name: string): V | undefined {
+    return this.#others.find(
+      ({ start, end }) =>
+        name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end),
+    )?.value;
+  }
+}
