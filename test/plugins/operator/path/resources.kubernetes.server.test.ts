@@ -10,7 +10,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 import { digestOf, toldIn } from './application.ts';
 import { allowRole } from './key-server.ts';
 import type { PodRun } from './kubelet/kubelet.ts';
-import { app, asked, type PodText, run } from './pods.ts';
+import { app, asked, type PodText, post, run } from './pods.ts';
 import { proxyImage, startWorld, type World } from './world.ts';
 
 export const timeout = 300_000;
@@ -162,6 +162,24 @@ test('an application uses the proxy beside it, and the store holds ciphertext', 
   await pod.end();
   assert.is((await pod.container('svc-proxy').exited).code, 0, 'the sidecar ends with the pod');
   assert.not.match(details, new RegExp(store.secretAccessKey));
+});
+
+test('an operator with envMapOnly delivers named fields alone, and refuses a pod that names none or wants all', async () => {
+  const [former] = world.cluster.replicas;
+  await world.cluster.add({ env: { SVC_OPERATOR_ENV_MAP_ONLY: 'true' } });
+  await former?.end('SIGTERM');
+  const namespace = await world.namespace();
+  const named = { ...asked, 'svc/env-map': 'PASSWORD=PASSWORD' };
+  const { digest, child } = await toldBy(await start({ name: 'named', namespace, annotations: named }));
+  assert.equal([digest, child.has('user')], [digestOf(SECRET), false]);
+  for (const [annotations, reason] of [
+    [asked, /SVC_OPERATOR_ENV_MAP_ONLY: would deliver nothing/],
+    [{ ...named, 'svc/env-map-only': 'false' }, /svc\/env-map-only: should be true or unset/],
+  ] as const) {
+    const { status, text } = await post(world, { name: 'refused', namespace, annotations });
+    assert.is(status, 403, text);
+    assert.match(text, reason);
+  }
 });
 
 test.run();
