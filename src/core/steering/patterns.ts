@@ -12,15 +12,15 @@ export class Patterns<V> {
   #longestEnd = 0;
 
   add(pattern: string, value: V): void {
-    const [start = '', end] = pattern.split('*');
-    if (end === undefined) this.#whole.set(pattern, value);
-    else if (end === '') {
-      this.#starts.set(start, value);
-      this.#longestStart = Math.max(this.#longestStart, start.length);
-    } else if (start === '') {
-      this.#ends.set(end, value);
-      this.#longestEnd = Math.max(this.#longestEnd, end.length);
-    } else this.#others.push({ start, end, value });
+    const star = pattern.indexOf('*');
+    if (star < 0) this.#whole.set(pattern, value);
+    else if (star === pattern.length - 1) {
+      this.#starts.set(pattern.slice(0, star), value);
+      this.#longestStart = Math.max(this.#longestStart, star);
+    } else if (star === 0) {
+      this.#ends.set(pattern.slice(1), value);
+      this.#longestEnd = Math.max(this.#longestEnd, pattern.length - 1);
+    } else this.#others.push({ start: pattern.slice(0, star), end: pattern.slice(star + 1), value });
   }
 
   /** What is filed under the name, else under a pattern that matches it: the more of it a pattern names, the better. */
