@@ -35,9 +35,9 @@ export const libraries: readonly SteeringFamily[] = [
   },
   {
     readBy: 'desktops (GTK, Qt, X, Wayland) and graphics (Mesa, Vulkan, VA-API)',
-    gives: 'shared objects, or configuration that names them; the screen, on a host of the writer’s choice',
+    gives: 'shared objects, or configuration that names them',
     names: words(`
-      GTK* GIO_* GI_TYPELIB_PATH GDK_* GSETTINGS_* DCONF_* QT_* QML* KDEHOME KDEDIRS FONTCONFIG_* PANGO_* DISPLAY
+      GTK* GIO_* GI_TYPELIB_PATH GDK_* GSETTINGS_* DCONF_* QT_* QML* KDEHOME KDEDIRS FONTCONFIG_* PANGO_*
       XAUTHORITY WAYLAND_* XKB_* XCURSOR_PATH XLOCALEDIR XMODIFIERS XENVIRONMENT XAPPLRESDIR XFILESEARCHPATH LIBVA_*
       VDPAU_* LIBGL_* GBM_* EGL_* __EGL_* __GLX_* __GL_* MESA_* GALLIUM_* DRI_* VK_* XR_RUNTIME_JSON XR_API_LAYER_PATH
       XR_ENABLE_API_LAYERS

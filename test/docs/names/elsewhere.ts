@@ -7,6 +7,8 @@ export const elsewhere: Readonly<Record<string, string>> = {
   AWS_CONFIG_FILE: 'the AWS SDKs, refused as a name of a secret',
   AWS_DATA_PATH: 'the same',
   AWS_EC2_METADATA_SERVICE_: 'the same',
+  AWS_LAMBDA_: 'the same',
+  AWS_LOGIN_CACHE_DIRECTORY: 'the same',
   AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'the same',
   AWS_SHARED_CREDENTIALS_FILE: 'the same',
   'svc/secret-path': 'an error that is shown',
