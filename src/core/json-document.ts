@@ -5,41 +5,68 @@ import { isUtf8 } from 'node:buffer';
  */
 export function readDocument(bytes: Uint8Array): JsonValue {
   if (!isUtf8(bytes)) throw new JsonError(0, 'UTF-8');
-  const root = scanValue(bytes, skipSpace(bytes, 0));
-  const end = skipSpace(bytes, root.end);
+  const start = skipSpace(bytes, 0);
+  const end = skipSpace(bytes, scanValue(bytes, start));
   if (end !== bytes.length) throw new JsonError(end, 'the end');
-  return root;
+  return valueAt(bytes, start);
 }
 
+/** Maximum members of an object, and items of a list, that are made into objects. */
+export const maxEntries = 10_000;
+
 /**
- * The members of the object at `at`. If a name repeats, its last value counts, as with JSON.parse.
- * @throws JsonError if there is no object
+ * The members of the scanned object at `at`. If a name repeats, its last value counts, as with JSON.parse.
+ * @throws JsonError if there is no object, or one with more than `maxEntries` members
  */
 export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
   const members = new Map<string, JsonMember>();
-  if (bytes[at] !== 0x7b) throw new JsonError(at, 'an object');
-  scanMembers(bytes, at, 0, (nameStart, nameEnd, value) => {
+  visitMembers(bytes, at, (nameStart, nameEnd, value) => {
+    if (members.size === maxEntries) throw new JsonError(nameStart, `at most ${maxEntries} members`);
     const name = readName(bytes, nameStart, nameEnd);
     members.set(name, { name, ...value });
+    return true;
   });
   return [...members.values()];
 }
 
 /**
- * The items of the array at `at`.
- * @throws JsonError if there is no array
+ * Calls `visit` for each member of the scanned object at `at`, in order.
+ * @throws JsonError if there is no object
+ */
+export function visitMembers(bytes: Uint8Array, at: number, visit: VisitMember): void {
+  if (bytes[at] !== char.openBrace) throw new JsonError(at, 'an object');
+  walkList(bytes, at, (start) => {
+    const nameEnd = scanString(bytes, start);
+    const value = valueAt(bytes, skipSpace(bytes, skipSpace(bytes, nameEnd) + 1));
+    return visit(start, nameEnd, value) ? value.end : undefined;
+  });
+}
+
+/**
+ * The items of the scanned array at `at`.
+ * @throws JsonError if there is no array, or one with more than `maxEntries` items
  */
 export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
   const items: JsonValue[] = [];
   if (bytes[at] !== 0x5b) throw new JsonError(at, 'an array');
-  scanItems(bytes, at, 0, (item) => items.push(item));
+  walkList(bytes, at, (start) => {
+    const item = valueAt(bytes, start);
+    if (items.push(item) > maxEntries) throw new JsonError(start, `at most ${maxEntries} items`);
+    return item.end;
+  });
   return items;
 }
 
 /** Decodes a scanned string, which must not be a secret. */
 export function readName(bytes: Uint8Array, start: number, end: number): string {
+  if (!hasEscape(bytes, start, end)) return readText(bytes, start + 1, end - 1);
   const name = new Uint8Array(end - start - 2);
   return readText(name, 0, decodeString(bytes, start, end, name));
+}
+
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === char.backslash) return true;
+  return false;
 }
 
 /** Decodes ASCII or UTF-8, which must not be a secret. */
@@ -49,8 +76,11 @@ export const readText = (bytes: Uint8Array, start: number, end: number): string 
 /** Maximum nesting depth. */
 export const maxDepth = 100;
 
-/** Called for each member of an object with the offsets of its name, including the quotes, and its value. */
-export type VisitMember = (nameStart: number, nameEnd: number, value: JsonValue) => void;
+/**
+ * Called for each member of an object with the offsets of its name, including the quotes, and its value.
+ * @returns false to see no more
+ */
+export type VisitMember = (nameStart: number, nameEnd: number, value: JsonValue) => boolean;
 
 function skipSpace(bytes: Uint8Array, at: number): number {
   let next = at;
@@ -59,60 +89,85 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Scans and validates the value at `at`.
+ * Scans and validates the value at `at`, without building anything.
+ * @returns its end
  * @throws JsonError
  */
-function scanValue(bytes: Uint8Array, at: number, depth = 0): JsonValue {
+function scanValue(bytes: Uint8Array, at: number, depth = 0): number {
   const first = bytes[at];
-  if (first === char.quote) return value('string', at, scanString(bytes, at));
-  if (first === char.openBrace) return value('object', at, scanMembers(bytes, at, depth));
-  if (first === char.openBracket) return value('array', at, scanItems(bytes, at, depth));
-  if (first === char.t) return value('boolean', at, scanWord(bytes, at, 'true'));
-  if (first === char.f) return value('boolean', at, scanWord(bytes, at, 'false'));
-  if (first === char.n) return value('null', at, scanWord(bytes, at, 'null'));
-  if (first === char.minus || isDigit(first)) return value('number', at, scanNumber(bytes, at));
+  if (first === char.quote) return scanString(bytes, at);
+  if (first === char.openBrace || first === char.openBracket) return scanList(bytes, at, depth);
+  if (first === char.t) return scanWord(bytes, at, 'true');
+  if (first === char.f) return scanWord(bytes, at, 'false');
+  if (first === char.n) return scanWord(bytes, at, 'null');
+  if (first === char.minus || isDigit(first)) return scanNumber(bytes, at);
   throw new JsonError(at, 'a value');
 }
 
-const value = (kind: JsonKind, start: number, end: number): JsonValue => ({ kind, start, end });
-
-/** @returns the end of the object at `at` */
-function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?: VisitMember): number {
-  return scanList(bytes, at, depth, char.closeBrace, (start) => {
-    if (bytes[start] !== char.quote) throw new JsonError(start, 'a name');
-    const nameEnd = scanString(bytes, start);
-    const colon = skipSpace(bytes, nameEnd);
-    if (bytes[colon] !== char.colon) throw new JsonError(colon, 'a colon');
-    const member = scanValue(bytes, skipSpace(bytes, colon + 1), depth + 1);
-    visit?.(start, nameEnd, member);
-    return member.end;
-  });
-}
-
-/** @returns the end of the array at `at` */
-const scanItems = (bytes: Uint8Array, at: number, depth: number, visit?: (item: JsonValue) => void): number =>
-  scanList(bytes, at, depth, char.closeBracket, (start) => {
-    const item = scanValue(bytes, start, depth + 1);
-    visit?.(item);
-    return item.end;
-  });
-
-function scanList(
-  bytes: Uint8Array,
-  at: number,
-  depth: number,
-  close: number,
-  scanItem: (start: number) => number,
-): number {
+/** @returns the end of the object or array at `at` */
+function scanList(bytes: Uint8Array, at: number, depth: number): number {
   if (depth >= maxDepth) throw new JsonError(at, `at most ${maxDepth} levels`);
+  const close = closeOf(bytes, at);
   let next = skipSpace(bytes, at + 1);
   if (bytes[next] === close) return next + 1;
   for (;;) {
-    next = skipSpace(bytes, scanItem(next));
+    if (close === char.closeBrace) next = scanName(bytes, next);
+    next = skipSpace(bytes, scanValue(bytes, next, depth + 1));
     if (bytes[next] === close) return next + 1;
     if (bytes[next] !== char.comma) throw new JsonError(next, 'a comma or the end of a list');
     next = skipSpace(bytes, next + 1);
   }
+}
+
+const closeOf = (bytes: Uint8Array, at: number): number =>
+  bytes[at] === char.openBrace ? char.closeBrace : char.closeBracket;
+
+/** @returns where the value of the name at `at` starts */
+function scanName(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== char.quote) throw new JsonError(at, 'a name');
+  const colon = skipSpace(bytes, scanString(bytes, at));
+  if (bytes[colon] !== char.colon) throw new JsonError(colon, 'a colon');
+  return skipSpace(bytes, colon + 1);
+}
+
+/**
+ * Calls `visit` with the offset of each member's name, or of each item, in a list that has been scanned.
+ * @param visit returns where the entry ends; undefined ends the walk
+ */
+function walkList(bytes: Uint8Array, at: number, visit: (start: number) => number | undefined): void {
+  const close = closeOf(bytes, at);
+  let next = skipSpace(bytes, at + 1);
+  while (bytes[next] !== close) {
+    const end = visit(next);
+    if (end === undefined) return;
+    next = skipSpace(bytes, end);
+    if (bytes[next] === char.comma) next = skipSpace(bytes, next + 1);
+  }
+}
+
+/** The scanned value at `at`. */
+function valueAt(bytes: Uint8Array, at: number): JsonValue {
+  const first = bytes[at];
+  if (first === char.quote) return { kind: 'string', start: at, end: scanString(bytes, at) };
+  if (first === char.openBrace) return { kind: 'object', start: at, end: skipList(bytes, at) };
+  if (first === char.openBracket) return { kind: 'array', start: at, end: skipList(bytes, at) };
+  if (first === char.n) return { kind: 'null', start: at, end: at + 4 };
+  if (first === char.t) return { kind: 'boolean', start: at, end: at + 4 };
+  if (first === char.f) return { kind: 'boolean', start: at, end: at + 5 };
+  return { kind: 'number', start: at, end: scanNumber(bytes, at) };
+}
+
+/** @returns the end of the scanned object or array at `at` */
+function skipList(bytes: Uint8Array, at: number): number {
+  let open = 0;
+  let next = at;
+  do {
+    const byte = bytes[next];
+    if (byte === char.openBrace || byte === char.openBracket) open++;
+    else if (byte === char.closeBrace || byte === char.closeBracket) open--;
+    next = byte === char.quote ? scanString(bytes, next) : next + 1;
+  } while (open > 0);
+  return next;
 }
 
 type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';

@@ -57,7 +57,11 @@ export class JsonView {
 
   /** A string that must not be a secret; undefined for another kind. */
   string(...names: readonly string[]): string | undefined {
-    const value = this.at(...names);
+    return this.text(this.at(...names));
+  }
+
+  /** The same of a value that was found. */
+  text(value: JsonValue | undefined): string | undefined {
     return value?.kind === 'string' ? readName(this.bytes, value.start, value.end) : undefined;
   }
 

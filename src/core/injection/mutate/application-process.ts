@@ -234,23 +234,32 @@ export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reference'; readonly name: string };
 
-const pattern = /\$(?:\$|\(([^)]*)\)|[\s\S])?|[^$]+/g;
-/** For text after the last closing parenthesis, where each `$(` would otherwise scan to the end. */
-const patternWithoutReferences = /\$[\s\S]?|[^$]+/g;
-
 /**
- * `$(NAME)` is a reference, `$$` a dollar sign; any other `$` is literal.
+ * `$(NAME)` is a reference, `$$` a dollar sign; any other `$` is literal. Text between two references is one piece.
  * Source: https://github.com/kubernetes/kubernetes/blob/v1.37.1/third_party/forked/golang/expansion/expand.go
  */
 export function piecesOf(text: string): Piece[] {
-  const end = text.lastIndexOf(')') + 1;
-  return [...text.slice(0, end).matchAll(pattern), ...text.slice(end).matchAll(patternWithoutReferences)].map(
-    ([all, name]) => {
-      if (name !== undefined) return { kind: 'reference', name };
-      return { kind: 'text', text: all === '$$' ? '$' : all };
-    },
-  );
+  const pieces: Piece[] = [];
+  const lastClose = text.lastIndexOf(')');
+  let textStart = 0;
+  const endText = (at: number) => {
+    if (at > textStart) pieces.push({ kind: 'text', text: unescaped(text.slice(textStart, at)) });
+  };
+  for (let at = text.indexOf('$'); at !== -1 && at < lastClose; ) {
+    const isReference = text[at + 1] === '(';
+    if (isReference) {
+      const close = text.indexOf(')', at);
+      endText(at);
+      pieces.push({ kind: 'reference', name: text.slice(at + 2, close) });
+      textStart = close + 1;
+    }
+    at = text.indexOf('$', isReference ? textStart : at + 2);
+  }
+  endText(text.length);
+  return pieces;
 }
+
+const unescaped = (text: string): string => text.replaceAll('$$', () => '$');
 
 export const reference = (name: string): string => `$(${name})`;
 

@@ -1,3 +1,4 @@
+import { parseBounded } from '../../bounded-json.ts';
 import { deliveries, rotations } from '../../custom-resources/resources.ts';
 import { envMap } from '../../env-map.ts';
 import type { EnvelopeFormat } from '../../envelope/manifest.ts';
@@ -246,9 +247,10 @@ function command(): Parser<readonly string[]> {
   };
 }
 
+/** As many words as a container's own command line may have. */
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text, { maxParts: 10_000, maxDepth: 1 });
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import { unencrypted } from '../../settings/setting.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
 import { type CreatedConfig, selectServiceConfig } from '../protected-pods.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
+import { boundErrors } from './bounds.ts';
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
 
@@ -17,6 +18,14 @@ export interface ResolveEnvironment {
   readonly serviceConfigs: readonly CreatedConfig[];
   readonly secretMappings: ReadonlyMap<string, SecretMappingSpec>;
   readonly defaults: InjectionDefaults;
+  /** Set if the pod is too large to be read whole, and only its labels and annotations are known. */
+  readonly excess?: Excess | undefined;
+}
+
+export interface Excess {
+  readonly error: string;
+  /** Whether it has so many labels that not even those are known. */
+  readonly hidesLabels: boolean;
 }
 
 /**
@@ -27,8 +36,10 @@ export function resolveInjection(pod: Pod, surroundings: ResolveEnvironment): Re
   const given = givenAnnotations(pod);
   if (optsOut(given)) return { kind: 'skip', reason: 'it opts out with svc/inject: "false"' };
   const config = selectServiceConfig(pod, surroundings.serviceConfigs);
-  if (config === undefined && Object.keys(given).length === 0) return unasked(surroundings);
-  const unbounded = boundErrors(pod, given);
+  const { excess, serviceConfigs } = surroundings;
+  const isUnasked = config === undefined && Object.keys(given).length === 0;
+  if (isUnasked && !(excess?.hidesLabels && serviceConfigs.length > 0)) return unasked(surroundings);
+  const unbounded = excess === undefined ? boundErrors(pod, given) : [excess.error];
   if (unbounded.length > 0) return { kind: 'deny', errors: unbounded };
   const { wishes, errors } = gatherRequestedSettings(given, config);
   const egress = egressErrors(config, surroundings.serviceConfigs);
@@ -61,39 +72,6 @@ function complete(asked: Asked, surroundings: ResolveEnvironment, found: readonl
   return errors.length > 0
     ? { kind: 'deny', errors }
     : { kind: 'inject', plan: planOf(asked, combined.secrets) };
-}
-
-/**
- * Far above any need. Webhooks see pods before the API server validates them, so without bounds one pod could occupy
- * the webhook for minutes.
- */
-const most = {
-  containers: 500,
-  volumes: 1_000,
-  annotations: 100,
-  /** Characters of names and values; the API server allows 256 KiB for all annotations together. */
-  annotationText: 256 * 1024,
-  secretMappings: 64,
-  containerNames: 500,
-} as const;
-
-/** Errors for excessive input; if there are any, no others are looked for. */
-function boundErrors({ spec }: Pod, given: Readonly<Record<string, string>>): string[] {
-  const { containers, initContainers = [], volumes = [] } = spec;
-  const entries = Object.entries(given);
-  const items = ({ name }: { readonly name: string }) => given[name]?.split(',').length ?? 0;
-  return [
-    ...beyond('spec.containers', 'containers', containers.length + initContainers.length, most.containers),
-    ...beyond('spec.volumes', 'volumes', volumes.length, most.volumes),
-    ...beyond('metadata.annotations', 'annotations of svc', entries.length, most.annotations),
-    ...beyond('metadata.annotations', 'characters', entries.join('').length, most.annotationText),
-    ...beyond(annotations.secretMapping.name, 'names', items(annotations.secretMapping), most.secretMappings),
-    ...beyond(annotations.containers.name, 'names', items(annotations.containers), most.containerNames),
-  ];
-}
-
-function beyond(place: string, what: string, count: number, limit: number): string[] {
-  return count > limit ? [`${place}: should have at most ${limit} ${what}, has ${count}`] : [];
 }
 
 interface Config {

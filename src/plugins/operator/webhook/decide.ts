@@ -112,10 +112,10 @@ async function resolved(
   deps: DecideDeps,
   { signal }: ReviewLimits,
 ): Promise<Resolution> {
-  const { pod, namespace } = request;
+  const { pod, namespace, excess } = request;
   const { defaults } = deps;
   const resolve = (configs: Configs) =>
-    resolveInjection(pod, { namespace, namespaceLabels, ...configs, defaults });
+    resolveInjection(pod, { namespace, namespaceLabels, ...configs, defaults, excess });
   const first = resolve(await serviceConfigsIn(request, deps, signal));
   if (first.kind !== 'deny') return first;
   const configs = await configsOfNow(request, deps, signal).catch(() => undefined);

@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../core/errors.ts';
 import { carriesWrapper } from '../../../core/injection/protected-pods.ts';
+import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { Decision, ReviewLimits } from './decide.ts';
+import { type AdmissionRequest, type AdmissionResponse, readReview, writeReview } from './review.ts';
 import {
-  type AdmissionRequest,
-  type AdmissionResponse,
+  type Body,
   createReviewMemoryLimit,
+  maxReviewMemory,
   type ReviewMemoryLimit,
   readBody,
-  readReview,
-  writeReview,
-} from './review.ts';
+} from './review-body.ts';
 
 export interface HandlerOptions {
   readonly decide: (request: AdmissionRequest, limits: ReviewLimits) => Promise<Decision>;
@@ -26,12 +26,9 @@ export interface HandlerOptions {
 /** Where the API server posts its reviews. */
 export const webhookPath = '/mutate';
 
-/** Bytes of all reviews being read or decided. Most have about 10 KiB, and need several times as much memory. */
-const mostHeld = 4 * 1024 * 1024;
-
 /** Answers one request; never rejects, whatever a caller sends. */
 export function createHandler(options: HandlerOptions) {
-  const room = createReviewMemoryLimit(mostHeld);
+  const room = createReviewMemoryLimit(maxReviewMemory);
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       await answer(request, response, options, room);
@@ -68,12 +65,10 @@ async function answerReview(
   time: ReviewTime,
 ): Promise<void> {
   const began = performance.now();
-  const body = await readBody(request, response, room, time.signal);
-  if (body.kind === 'too long') return hangUp(response, 413, 'The AdmissionReview is too long.');
-  if (body.kind === 'no room') return turnAway(response, options);
-  if (body.kind === 'broken off') return;
-  const review = reviewIn(body.text, options.log);
-  if (typeof review === 'string') return respondText(response, 400, review);
+  const review = await readBody(request, response, room, time.signal).then((body) =>
+    reviewIn(body, response, options),
+  );
+  if (review === undefined) return;
   const decision = await options.decide(review, time.left());
   const answered = writeReview(responseFor(review.uid, decision));
   // the caller has disconnected, and thus refused the pod
@@ -96,23 +91,35 @@ function turnAway(response: ServerResponse, { log, metrics }: HandlerOptions): v
   respondText(response, 503, 'svc has too many reviews to decide at the same time. Create the pod again.');
 }
 
-function reviewIn(text: string, log: Logger): AdmissionRequest | string {
+/** Answers a body without a review. The bytes are no longer needed when this returns. */
+function reviewIn(
+  body: Body,
+  response: ServerResponse,
+  options: HandlerOptions,
+): AdmissionRequest | undefined {
+  if (body.kind === 'too long') hangUp(response, 413, 'The AdmissionReview is too long.');
+  if (body.kind === 'no room') turnAway(response, options);
+  if (body.kind !== 'whole') return undefined;
   try {
-    return readReview(text);
+    return readReview(body.bytes, body.size);
   } catch (error) {
-    log.warn('webhook.request.invalid', describeError(error));
-    return messageOf(error);
+    options.log.warn('webhook.request.invalid', describeError(error));
+    respondText(response, 400, messageOf(error));
+    return undefined;
   }
 }
 
 function tell(log: Logger, review: AdmissionRequest, decision: Decision): void {
   const { namespace, name, pod, dryRun, user } = review;
-  const facts = { namespace, pod: name || pod.metadata.generateName, user, ...(dryRun && { dryRun }) };
+  const facts = { namespace, pod: name || podPrefix(pod), user, ...(dryRun && { dryRun }) };
   if (decision.kind === 'skip') return log.debug('webhook.skipped', { ...facts, reason: decision.reason });
   if (decision.kind === 'deny') return log.warn('webhook.denied', { ...facts, mistakes: decision.errors });
   const { serviceConfig, warnings } = decision;
   log.info('webhook.injected', { ...facts, serviceConfig, ...(warnings.length > 0 && { warnings }) });
 }
+
+/** The API server has not looked at it yet. */
+const podPrefix = ({ metadata }: Pod): string | undefined => metadata.generateName?.slice(0, 253);
 
 function respondText(
   response: ServerResponse,

@@ -1,6 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Budget } from '../../../core/budget.ts';
+import { type JsonSize, parseBounded } from '../../../core/bounded-json.ts';
 import { SvcError } from '../../../core/errors.ts';
+import { isOurs } from '../../../core/injection/resolve/annotations.ts';
+import type { Excess } from '../../../core/injection/resolve/resolve-injection.ts';
+import { maxDepth, readName, visitMembers } from '../../../core/json-document.ts';
+import { JsonView } from '../../../core/json-view.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 
 /** The fields of an AdmissionReview's request that are read. Source: admission.k8s.io/v1. */
@@ -14,12 +17,33 @@ export interface AdmissionRequest {
   /** The requesting user, for the log. */
   readonly user: string;
   readonly pod: Pod;
+  /** Set if the pod is too large to be read whole; `pod` then has its labels, svc/ annotations and no containers. */
+  readonly excess?: Excess;
 }
 
-/** @throws SvcError ADMISSION_INVALID if the text is not an AdmissionReview (v1) of a pod */
-export function readReview(text: string): AdmissionRequest {
-  if (partsOf(text) > mostParts) throw invalid(`it has more than ${mostParts} objects and lists`);
-  const review = parsed(text);
+/**
+ * A pod of 500 containers with 80 variables each. Above, only what tells whether a pod asks for protection is read: one
+ * that does not is let through, however large it is.
+ */
+export const maxParts = 200_000;
+
+/**
+ * @param size what `bytes` were found to have
+ * @throws SvcError ADMISSION_INVALID if the bytes are not an AdmissionReview (v1) of a pod
+ */
+export function readReview(bytes: Buffer, { parts, depth }: JsonSize): AdmissionRequest {
+  if (depth > maxDepth) throw invalid(`it has more than ${maxDepth} levels`);
+  if (parts <= maxParts) return requestIn(parsed(bytes));
+  const { review, hidesLabels } = outlineOf(bytes);
+  const error = `the pod: should have at most ${maxParts} names and values, its review has ${parts}`;
+  return { ...requestIn(review), excess: { error, hidesLabels } };
+}
+
+/** Longer than any name that Kubernetes accepts; users may have longer ones, of which the log has the beginning. */
+const longestText = 1_024;
+
+function requestIn(review: Members): AdmissionRequest {
+  if (review['kind'] !== 'AdmissionReview') throw invalid('it is of another kind');
   const request = objectIn(review, 'request');
   const object = objectIn(request, 'object');
   if (objectIn(request, 'kind')['kind'] !== 'Pod' || request['subResource'])
@@ -30,9 +54,9 @@ export function readReview(text: string): AdmissionRequest {
     uid: textIn(request, 'uid'),
     operation: textIn(request, 'operation'),
     namespace: textIn(request, 'namespace'),
-    name: String(request['name'] ?? ''),
+    name: String(request['name'] ?? '').slice(0, longestText),
     dryRun: request['dryRun'] === true,
-    user: String(objectIn(request, 'userInfo')['username'] ?? ''),
+    user: String(objectIn(request, 'userInfo')['username'] ?? '').slice(0, longestText),
     pod: { ...object, metadata: object['metadata'] ?? {} } as unknown as Pod,
   };
 }
@@ -52,34 +76,61 @@ export function writeReview(response: AdmissionResponse): string {
   return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
 }
 
-/** A pod of 500 containers with 100 variables each has 100,000 objects. */
-const mostParts = 200_000;
-const shortest = 256 * 1024;
-
-/**
- * Upper bound of the number of objects and lists, each of which takes much more memory than its two characters. 0 if
- * the text is too short to matter.
- */
-function partsOf(text: string): number {
-  if (text.length < shortest) return 0;
-  let parts = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '{' || character === '[') parts++;
-  }
-  return parts;
-}
-
 type Members = Readonly<Record<string, unknown>>;
 
-function parsed(text: string): Members {
+function parsed(bytes: Buffer): Members {
   try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value) && value['kind'] === 'AdmissionReview') return value;
+    const value: unknown = parseBounded(bytes, { maxParts });
+    return isObject(value) ? value : {};
   } catch (cause) {
     throw invalid('it is no JSON', cause);
   }
-  throw invalid('it is of another kind');
+}
+
+/** More labels than any pod has, and no more of ours than are admitted (resolve-injection.ts) and one. */
+const most = { labels: 10_000, annotations: 101 } as const;
+
+/** A review without most of its pod: the bytes are scanned in place, and nothing is built of the rest. */
+function outlineOf(bytes: Buffer): { readonly review: Members; readonly hidesLabels: boolean } {
+  try {
+    const view = new JsonView(bytes);
+    const text = (...names: readonly string[]) => view.string(...names);
+    const inRequest = ['uid', 'operation', 'namespace', 'name', 'subResource'] as const;
+    const inMetadata = ['request', 'object', 'metadata'] as const;
+    const labels = textsAt(view, [...inMetadata, 'labels'], most.labels);
+    const annotations = textsAt(view, [...inMetadata, 'annotations'], most.annotations, isOurs);
+    const metadata = { generateName: text(...inMetadata, 'generateName'), labels, annotations };
+    const containers = view.at('request', 'object', 'spec', 'containers')?.kind === 'array' ? [] : undefined;
+    const request = {
+      ...Object.fromEntries(inRequest.map((name) => [name, text('request', name)])),
+      dryRun: view.isTrue('request', 'dryRun'),
+      kind: { kind: text('request', 'kind', 'kind') },
+      userInfo: { username: text('request', 'userInfo', 'username') },
+      object: { metadata, spec: { containers } },
+    };
+    const hidesLabels = Object.keys(labels).length === most.labels;
+    return { review: { kind: text('kind'), request }, hidesLabels };
+  } catch (cause) {
+    throw invalid('it is no JSON', cause);
+  }
+}
+
+/** The first `count` texts in an object that are wanted, by their names. */
+function textsAt(
+  view: JsonView,
+  names: readonly string[],
+  count: number,
+  isWanted: (name: string) => boolean = () => true,
+): Readonly<Record<string, string>> {
+  const found = new Map<string, string>();
+  const object = view.at(...names);
+  if (object?.kind !== 'object') return {};
+  visitMembers(view.bytes, object.start, (nameStart, nameEnd, value) => {
+    const name = readName(view.bytes, nameStart, nameEnd);
+    if (isWanted(name)) found.set(name, view.text(value) ?? '');
+    return found.size < count;
+  });
+  return Object.fromEntries(found);
 }
 
 function objectIn(value: Members, name: string): Members {
@@ -89,8 +140,9 @@ function objectIn(value: Members, name: string): Members {
 
 function textIn(value: Members, name: string): string {
   const found = value[name];
-  if (typeof found === 'string' && found !== '') return found;
-  throw invalid(`request.${name} is missing`);
+  if (typeof found !== 'string' || found === '') throw invalid(`request.${name} is missing`);
+  if (found.length > longestText) throw invalid(`request.${name} is too long`);
+  return found;
 }
 
 function isObject(value: unknown): value is Members {
@@ -102,88 +154,4 @@ function invalid(why: string, cause?: unknown): SvcError {
     nextStep: 'Only the API server calls this webhook; check the rules of its MutatingWebhookConfiguration.',
     cause,
   });
-}
-
-/** A pod takes at most 1.5 MiB in etcd, and the API server sends it once, as JSON. */
-export const largestReview = 4 * 1024 * 1024;
-
-/** A body that is incomplete after this time is aborted if others wait for its memory. */
-const patienceMs = 3_000;
-
-export type Body =
-  | { readonly kind: 'text'; readonly text: string }
-  /** Longer than `largestReview`. */
-  | { readonly kind: 'too long' }
-  /** No memory became free in time. */
-  | { readonly kind: 'no room' }
-  /** The caller disconnected or was too slow. */
-  | { readonly kind: 'broken off' };
-
-/** Reads the whole body. Memory for its declared length is reserved until the response. */
-export async function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  room: ReviewMemoryLimit,
-  signal: AbortSignal,
-): Promise<Body> {
-  const length = Number(request.headers['content-length'] ?? largestReview);
-  if (length > largestReview) return { kind: 'too long' };
-  const leave = await room.enter(length, signal);
-  if (leave === undefined) return { kind: 'no room' };
-  if (response.closed) leave();
-  else response.once('close', leave);
-  const patience = setInterval(() => {
-    // data that has arrived meanwhile is read first
-    if (room.full) setImmediate(() => request.complete || request.destroy());
-  }, patienceMs);
-  try {
-    return await filled(Buffer.allocUnsafeSlow(length), request);
-  } catch {
-    return { kind: 'broken off' };
-  } finally {
-    clearInterval(patience);
-  }
-}
-
-/** Copies the chunks into one buffer: kept chunks cost an object each, however small the caller makes them. */
-async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    if (size + chunk.length > bytes.length) return { kind: 'too long' };
-    size += chunk.copy(bytes, size);
-  }
-  return { kind: 'text', text: bytes.toString('utf8', 0, size) };
-}
-
-/** Returns reserved memory; called once. */
-export type Leave = () => void;
-
-/**
- * Memory for reviews that are being read or decided, by the length of their bodies. Reviews that do not fit wait
- * unread, and the smallest is admitted first, so that a few large reviews, or callers that only announce large ones, do
- * not keep ordinary ones out.
- */
-export interface ReviewMemoryLimit {
-  /** Whether a review waits. */
-  readonly full: boolean;
-  /** @returns undefined if the signal was aborted before there was room */
-  enter(bytes: number, signal: AbortSignal): Promise<Leave | undefined>;
-}
-
-/** @param most bytes; a larger review is never admitted */
-export function createReviewMemoryLimit(most: number): ReviewMemoryLimit {
-  const budget = new Budget(most, 'smallest');
-  return {
-    get full() {
-      return budget.waiting > 0;
-    },
-    async enter(bytes, signal) {
-      if (signal.aborted) return undefined;
-      const share = budget.ask(bytes);
-      signal.addEventListener('abort', share.giveUp, { once: true });
-      const granted = await share.granted;
-      signal.removeEventListener('abort', share.giveUp);
-      return granted ? () => share.release() : undefined;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createReviewMemoryLimit, type Leave } from '../../../../src/plugins/operator/webhook/review.ts';
+import { createReviewMemoryLimit, type Leave } from '../../../../src/plugins/operator/webhook/review-body.ts';
 
 const test = suite('ReviewMemoryLimit');
 const { signal } = new AbortController();

@@ -1,12 +1,18 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readReview, writeReview } from '../../../../src/plugins/operator/webhook/review.ts';
+import { sizeOfJson } from '../../../../src/core/bounded-json.ts';
 import { reviewOf } from './support/review-of.ts';
 
 const test = suite('AdmissionReview');
 
+function read(text: string) {
+  const bytes = Buffer.from(text);
+  return readReview(bytes, sizeOfJson(bytes));
+}
+
 test('of a pod is read', () => {
-  const request = readReview(
+  const request = read(
     JSON.stringify(reviewOf({ spec: { containers: [{ name: 'app' }] } }, { dryRun: true })),
   );
   assert.equal(request, {
@@ -39,7 +45,7 @@ for (const [what, text, why] of [
 ] as const) {
   test(`${what} is refused`, () => {
     assert.throws(
-      () => readReview(text),
+      () => read(text),
       (error: Error) => error.message === `The request is not an AdmissionReview of a pod: ${why}`,
     );
   });

@@ -1,0 +1,64 @@
+import { char, JsonError, maxDepth } from './json-document.ts';
+
+/** Limits of a JSON text from outside, checked before anything is built from it. */
+export interface JsonBounds {
+  /** Maximum number of values and member names. Each takes up to `bytesPerPart` of memory beside its text. */
+  readonly maxParts: number;
+  /** Maximum nesting depth; default: 100. */
+  readonly maxDepth?: number;
+}
+
+/** What V8 takes at most for a value or name beside its text, measured over objects, lists and dictionaries. */
+export const bytesPerPart = 72;
+
+export interface JsonSize {
+  /** Values and member names. */
+  readonly parts: number;
+  /** Deepest nesting. */
+  readonly depth: number;
+}
+
+/**
+ * Parses a JSON text whose size, count and depth are bounded; the caller has bounded its bytes.
+ * @throws JsonError if it exceeds a bound, SyntaxError if it is no JSON
+ */
+export function parseBounded(text: Uint8Array | string, bounds: JsonBounds): unknown {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  sizeOfJson(bytes, { maxDepth, ...bounds });
+  return JSON.parse(typeof text === 'string' ? text : asBuffer(bytes).toString());
+}
+
+/**
+ * Counts in one pass over the bytes, without building anything. The counts are right for every text that is JSON, and
+ * at least as high as what a parser builds before it finds that a text is none.
+ * @throws JsonError as soon as a bound is exceeded
+ */
+export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}): JsonSize {
+  const { maxParts = Number.POSITIVE_INFINITY, maxDepth: deepest = Number.POSITIVE_INFINITY } = bounds;
+  let parts = 1;
+  let depth = 0;
+  let reached = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === char.quote) at = lastOfString(bytes, at);
+    else if (byte === char.comma || byte === char.colon) parts++;
+    else if (byte === char.openBrace || byte === char.openBracket) {
+      parts++;
+      depth++;
+      if (depth > reached) reached = depth;
+      if (depth > deepest) throw new JsonError(at, `at most ${deepest} levels`);
+    } else if (byte === char.closeBrace || byte === char.closeBracket) depth--;
+    if (parts > maxParts) throw new JsonError(at, `at most ${maxParts} values and names`);
+  }
+  return { parts, depth: reached };
+}
+
+/** Offset of the closing quote, or the end of the text. */
+function lastOfString(bytes: Uint8Array, at: number): number {
+  let next = at + 1;
+  while (next < bytes.length && bytes[next] !== char.quote) next += bytes[next] === char.backslash ? 2 : 1;
+  return next;
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,124 @@
+import { setTimeout } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { http } from '../../../support/http.ts';
+import { createMemoryCgroup, type MemoryCgroup } from '../../../support/limit-cgroup.ts';
+import { type OperatorCluster, type Replica, startOperatorCluster } from '../../../support/operator-cluster.ts';
+import { patient } from '../../../support/patience.ts';
+import { createAdmissionClient } from '../faults/support/admissions.ts';
+import { admits } from '../faults/support/bed.ts';
+import { reviewOf } from '../webhook/support/review-of.ts';
+import { largestPod, nestedReview, usualPod, worstPods } from '../webhook/support/worst-pods.ts';
+
+const test = suite('the largest reviews that an API server sends, in 128 MiB');
+export const timeout = 240_000;
+const MiB = 1024 * 1024;
+
+let cluster: OperatorCluster;
+let cgroup: MemoryCgroup;
+let operator: Replica;
+let namespace: string;
+/** The webhook's own authority. */
+let ca: string;
+
+test.before(async () => {
+  cgroup = createMemoryCgroup(128 * MiB);
+  cluster = await startOperatorCluster({
+    values: { operator: { vaultAddress: 'https://vault.example:8200' } },
+    replicas: 0,
+  });
+  operator = await cluster.add({ memory: cgroup, inside: true, env: { MALLOC_ARENA_MAX: '1' } });
+  namespace = await cluster.kubernetes.createNamespace();
+  await admits(cluster.kubernetes, namespace);
+  const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/svc-operator';
+  const { webhooks } = await cluster.kubernetes.must('GET', path);
+  ca = Buffer.from(webhooks[0].clientConfig.caBundle, 'base64').toString();
+});
+test.after(async () => {
+  await cluster?.stop();
+  await cgroup?.remove();
+});
+
+/** Its answer by HTTP, whatever it is. */
+async function post(body: string): Promise<{ status: number; text: string; ms: number }> {
+  const began = performance.now();
+  const headers = { host: 'svc-operator.svc-system.svc' };
+  const { status, text } = await http(`https://${operator.started['webhook']}/mutate?timeout=10s`, {
+    ...{ method: 'POST', body, ca, headers },
+  });
+  return { status, text, ms: performance.now() - began };
+}
+
+const review = (pod: object): string => JSON.stringify(reviewOf(pod, { namespace }));
+
+/** Asks for a usual pod all the while. @returns what the slowest took, in ms */
+async function askedMeanwhile(work: Promise<unknown>): Promise<number> {
+  let busy = true;
+  void work.finally(() => {
+    busy = false;
+  });
+  let slowest = 0;
+  while (busy) {
+    const { status, ms } = await post(review(usualPod));
+    assert.is(status, 200);
+    slowest = Math.max(slowest, ms);
+    await setTimeout(20);
+  }
+  await work;
+  return slowest;
+}
+
+const generousMs = () => patient(2_500);
+
+for (const [name, make] of Object.entries(worstPods)) {
+  test(`${name}: one is answered, and so are others meanwhile`, async () => {
+    let answer = { status: 0, text: '', ms: 0 };
+    const slowest = await askedMeanwhile(
+      post(review(make(largestPod))).then((one) => {
+        answer = one;
+      }),
+    );
+    console.log(`${name}: ${answer.ms.toFixed(0)} ms, others ${slowest.toFixed(0)} ms: ${answer.text.slice(0, 300)}`);
+    assert.is(answer.status, 200);
+    assert.ok(slowest < generousMs(), `${slowest} ms`);
+    assert.is(cgroup.killed(), 0);
+  });
+}
+
+test('all of them at once, twice, and texts that are nested without end', async () => {
+  const bodies = Object.values(worstPods).map((make) => review(make(largestPod)));
+  const all = [...bodies, ...bodies, nestedReview(largestPod)].map((body) => post(body));
+  const slowest = await askedMeanwhile(Promise.all(all));
+  console.log(`others ${slowest.toFixed(0)} ms`);
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  assert.ok(statuses.every((status) => [200, 400, 503].includes(status)), statuses.join());
+  assert.ok(slowest < generousMs(), `${slowest} ms`);
+  assert.is(cgroup.killed(), 0);
+});
+
+test('through the API server: a dry run of 1 MB is refused, with the reason', async () => {
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+  const { status, text } = await cluster.kubernetes.request(
+    'POST',
+    path,
+    worstPods['references that are never closed']?.(1_000_000),
+  );
+  assert.is(status, 403, text.slice(0, 500));
+  assert.match(text, /should have at most 262144 characters/);
+  const client = createAdmissionClient(cluster.kubernetes, namespace);
+  assert.ok((await client.admit()).injected);
+  client.close();
+  assert.is(cgroup.killed(), 0);
+});
+
+test('through the API server: a large pod that asks for nothing is made, in a protected namespace, too', async () => {
+  const labelled = await cluster.kubernetes.createNamespace({ 'svc/protected': 'true' });
+  const args = Array(150_000).fill('a');
+  const { status, text } = await cluster.kubernetes.request('POST', `/api/v1/namespaces/${labelled}/pods`, {
+    ...usualPod,
+    spec: { containers: [{ ...usualPod.spec.containers[0], args }] },
+  });
+  assert.is(status, 201, text.slice(0, 500));
+});
+
+test.run();

@@ -1,0 +1,66 @@
+const asked = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-paths': 'secret/app' };
+const app = { name: 'app', image: 'app:1', command: ['/app'] };
+/** Known users, so that no registry is asked. */
+const securityContext = { runAsUser: 1_000 };
+
+interface Parts {
+  readonly annotations?: object;
+  readonly labels?: object;
+  readonly spec?: object;
+}
+
+/** A pod that asks for protection. */
+function pod({ annotations = {}, labels = {}, spec = {} }: Parts): object {
+  return {
+    metadata: { generateName: 'pod-', labels, annotations: { ...asked, ...annotations } },
+    spec: { securityContext, containers: [app], ...spec },
+  };
+}
+
+/** As in `pod`, with something more of its container. */
+const container = (more: object, count = 1): object =>
+  pod({ spec: { containers: numbers(count).map((index) => ({ ...app, name: `app-${index}`, ...more })) } });
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+const members = (count: number, name: (index: number) => string, value = ''): object =>
+  Object.fromEntries(numbers(count).map((index) => [name(index), value]));
+
+/** As large a JSON as an API server takes. */
+export const largestPod = 2_800_000;
+
+/** A pod that asks for nothing; `svc/protected` namespaces have such reviewed as well. */
+export const usualPod = {
+  metadata: { generateName: 'usual-', labels: { app: 'usual' } },
+  spec: { securityContext, containers: [app] },
+};
+
+/**
+ * Complete pods of about `size` bytes, each of which once took many times its size, or seconds: by what there is much of.
+ */
+export const worstPods: Readonly<Record<string, (size: number) => object>> = {
+  'references that are never closed': (size) => container({ command: ['/a', '$('.repeat(size / 2)] }),
+  'references without a name': (size) => container({ command: ['/a', '$()'.repeat(size / 3)] }),
+  'escaped dollars': (size) => container({ command: ['/a', '$$'.repeat(size / 2)] }),
+  dollars: (size) => container({ command: ['/a', '$a'.repeat(size / 2)] }),
+  'references of many containers': (size) =>
+    container({ command: ['/a'], args: ['$()'.repeat(80_000)] }, size / 240_100),
+  arguments: (size) => container({ args: Array(Math.floor(size / 4)).fill('a') }),
+  'empty arguments': (size) => container({ args: Array(Math.floor(size / 3)).fill('') }),
+  'commas in an argument': (size) => container({ args: [','.repeat(size)] }),
+  'text beyond ASCII': (size) => container({ args: ['€'.repeat(size / 3)] }),
+  variables: (size) => container({ env: numbers(size / 32).map((index) => ({ name: `E${index}`, value: 'a' })) }),
+  ports: (size) => container({ ports: numbers(size / 22).map((containerPort) => ({ containerPort })) }),
+  'empty objects': (size) => container({ volumeMounts: Array(Math.floor(size / 3)).fill({}) }),
+  'nested lists': (size) => container({ args: Array(Math.floor(size / 9)).fill([[[[]]]]) }),
+  labels: (size) => pod({ labels: members(size / 12, (index) => `l${index}`) }),
+  'annotations of others': (size) => pod({ annotations: members(size / 12, (index) => `a${index}`) }),
+  'unknown annotations of svc': (size) => pod({ annotations: members(size / 16, (index) => `svc/a${index}`) }),
+  'names in an annotation': (size) => pod({ annotations: { 'svc/containers': ','.repeat(size) } }),
+  'mappings in an annotation': (size) => pod({ annotations: { 'svc/secret-mapping': 'a,'.repeat(size / 2) } }),
+  'node selectors': (size) => pod({ spec: { nodeSelector: members(size / 12, (index) => `n${index}`) } }),
+};
+
+/** A text of this form and length, nested without end. */
+export const nestedReview = (size: number): string =>
+  `{"kind":"AdmissionReview","request":${'['.repeat(size)}`;
