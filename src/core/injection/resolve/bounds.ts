@@ -19,6 +19,8 @@ const most = {
   /** Of a container's command and arguments together: neither Linux nor the wrapper starts much more. */
   words: 10_000,
   commandText: 256 * 1024,
+  /** The same of all containers together. */
+  allCommandText: 512 * 1024,
   /** Environment, ports and mounts of a container, each. */
   items: 10_000,
 } as const;
@@ -33,7 +35,13 @@ export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): 
     ...beyond('metadata.labels', 'labels', Object.keys(metadata.labels ?? {}).length, most.labels),
     ...annotationErrors(given),
   ];
-  return sizes.length > 0 ? sizes : containersOf(pod).flatMap(containerErrors);
+  if (sizes.length > 0) return sizes;
+  const all = containersOf(pod);
+  const length = all.reduce((sum, one) => sum + commandLength(one), 0);
+  return [
+    ...all.flatMap(containerErrors),
+    ...beyond('spec.containers', 'characters of command and args', length, most.allCommandText),
+  ];
 }
 
 function annotationErrors(given: Readonly<Record<string, string>>): string[] {
@@ -56,15 +64,17 @@ function annotationErrors(given: Readonly<Record<string, string>>): string[] {
 function containerErrors(container: Container): string[] {
   const { name, command = [], args = [], env = [], ports = [], volumeMounts = [] } = container;
   const place = (member: string) => `container ${name.slice(0, longestName)}, ${member}`;
-  const length = [command, args].flat().reduce((sum, word) => sum + word.length, 0);
   return [
     ...beyond(place('command and args'), 'words', command.length + args.length, most.words),
-    ...beyond(place('command and args'), 'characters', length, most.commandText),
+    ...beyond(place('command and args'), 'characters', commandLength(container), most.commandText),
     ...beyond(place('env'), 'variables', env.length, most.items),
     ...beyond(place('ports'), 'ports', ports.length, most.items),
     ...beyond(place('volumeMounts'), 'mounts', volumeMounts.length, most.items),
   ];
 }
+
+const commandLength = ({ command = [], args = [] }: Container): number =>
+  [command, args].reduce((sum, words) => words.reduce((length, word) => length + word.length, sum), 0);
 
 const longestName = 63;
 

@@ -68,7 +68,7 @@ async function askedMeanwhile(work: Promise<unknown>): Promise<number> {
   return slowest;
 }
 
-const generousMs = () => patient(2_500);
+const generousMs = () => patient(5_000);
 
 for (const [name, make] of Object.entries(worstPods)) {
   test(`${name}: one is answered, and so are others meanwhile`, async () => {
@@ -78,7 +78,6 @@ for (const [name, make] of Object.entries(worstPods)) {
         answer = one;
       }),
     );
-    console.log(`${name}: ${answer.ms.toFixed(0)} ms, others ${slowest.toFixed(0)} ms: ${answer.text.slice(0, 300)}`);
     assert.is(answer.status, 200);
     assert.ok(slowest < generousMs(), `${slowest} ms`);
     assert.is(cgroup.killed(), 0);
@@ -89,7 +88,6 @@ test('all of them at once, twice, and texts that are nested without end', async 
   const bodies = Object.values(worstPods).map((make) => review(make(largestPod)));
   const all = [...bodies, ...bodies, nestedReview(largestPod)].map((body) => post(body));
   const slowest = await askedMeanwhile(Promise.all(all));
-  console.log(`others ${slowest.toFixed(0)} ms`);
   const statuses = (await Promise.all(all)).map(({ status }) => status);
   assert.ok(statuses.every((status) => [200, 400, 503].includes(status)), statuses.join());
   assert.ok(slowest < generousMs(), `${slowest} ms`);

@@ -50,6 +50,11 @@ export const worstPods: Readonly<Record<string, (size: number) => object>> = {
   'commas in an argument': (size) => container({ args: [','.repeat(size)] }),
   'text beyond ASCII': (size) => container({ args: ['€'.repeat(size / 3)] }),
   variables: (size) => container({ env: numbers(size / 32).map((index) => ({ name: `E${index}`, value: 'a' })) }),
+  // these three are wrapped
+  'a long variable': (size) => container({ env: [{ name: 'E', value: 'a'.repeat(size) }] }),
+  'a long variable beyond ASCII': (size) => container({ env: [{ name: 'E', value: '€'.repeat(size / 3) }] }),
+  'variables of several containers': (size) =>
+    container({ env: numbers(size / 300).map((index) => ({ name: `E${index}`, value: 'a'.repeat(30) })) }, 4),
   ports: (size) => container({ ports: numbers(size / 22).map((containerPort) => ({ containerPort })) }),
   'empty objects': (size) => container({ volumeMounts: Array(Math.floor(size / 3)).fill({}) }),
   'nested lists': (size) => container({ args: Array(Math.floor(size / 9)).fill([[[[]]]]) }),
