@@ -35,22 +35,38 @@ export function parseBounded(text: Uint8Array | string, bounds: JsonBounds): unk
  */
 export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}): JsonSize {
   const { maxParts = Number.POSITIVE_INFINITY, maxDepth: deepest = Number.POSITIVE_INFINITY } = bounds;
-  let parts = 1;
+  let parts = 0;
   let depth = 0;
   let reached = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
+    const byte = bytes[at] as number;
+    if (byte === char.closeBrace || byte === char.closeBracket) depth--;
+    if (isBetween(byte)) continue;
+    parts++;
     if (byte === char.quote) at = lastOfString(bytes, at);
-    else if (byte === char.comma || byte === char.colon) parts++;
     else if (byte === char.openBrace || byte === char.openBracket) {
-      parts++;
       depth++;
       if (depth > reached) reached = depth;
       if (depth > deepest) throw new JsonError(at, `at most ${deepest} levels`);
-    } else if (byte === char.closeBrace || byte === char.closeBracket) depth--;
+    } else at = lastOfWord(bytes, at);
     if (parts > maxParts) throw new JsonError(at, `at most ${maxParts} values and names`);
   }
   return { parts, depth: reached };
+}
+
+/** Whether a byte outside of strings begins no value or name. */
+const isBetween = (byte: number): boolean =>
+  byte <= char.space ||
+  byte === char.comma ||
+  byte === char.colon ||
+  byte === char.closeBrace ||
+  byte === char.closeBracket;
+
+/** Offset of the last byte of a number, `true`, `false` or `null`. */
+function lastOfWord(bytes: Uint8Array, at: number): number {
+  let last = at;
+  while (last + 1 < bytes.length && !isBetween(bytes[last + 1] as number)) last++;
+  return last;
 }
 
 /** Offset of the closing quote, or the end of the text. */
@@ -60,5 +76,4 @@ function lastOfString(bytes: Uint8Array, at: number): number {
   return next;
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

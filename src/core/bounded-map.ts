@@ -111,6 +111,10 @@ export class Remembered<T> {
     return this.#answers.get(name);
   }
 
+  forget(name: string): void {
+    this.#answers.delete(name);
+  }
+
   /** @returns the answer */
   keep(name: string, answer: Promise<T>): Promise<T> {
     this.#answers.set(name, answer);

@@ -1,3 +1,4 @@
+import { sizeOfJson } from './bounded-json.ts';
 import {
   char,
   isSpace,
@@ -12,14 +13,21 @@ import {
   scanString,
 } from './json-document.ts';
 
+/** More than the largest batch that a key server is asked for, and the largest secret. */
+const maxParts = 200_000;
+
 /** A JSON text that is read in place, by paths of member names. */
 export class JsonView {
   readonly bytes: Uint8Array;
   readonly root: JsonValue;
   readonly #objects = new Map<number, readonly JsonMember[]>();
 
-  /** @throws JsonError unless the bytes are exactly one JSON text in UTF-8 */
-  constructor(bytes: Uint8Array) {
+  /**
+   * @param parts maximum number of values and names, each of which may become an object. Default: 200,000
+   * @throws JsonError unless the bytes are exactly one JSON text in UTF-8
+   */
+  constructor(bytes: Uint8Array, parts = maxParts) {
+    sizeOfJson(bytes, { maxParts: parts });
     this.bytes = bytes;
     this.root = readDocument(bytes);
   }

@@ -1,3 +1,4 @@
+import { parseBounded } from '../bounded-json.ts';
 import { type Derivation, isDerivationText } from './body-keys.ts';
 import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
 import {
@@ -232,11 +233,14 @@ function versionOf(keys: WrappedKeys): number {
 /** The transit key version of a wrapped key; NaN for any other text. */
 export const versionOfWrapped = (wrapped: string): number => Number(wrappedPattern.exec(wrapped)?.[1]);
 
+/** Values and names; an inline list of parts has to fit into the headers of an object. */
+const mostOfKeys = 10_000;
+
 function readKeys(text: string, format: EnvelopeFormat): WrappedKeys {
   if (wrappedPattern.test(text)) return { form: 'single', dek: text };
   let value: { v?: unknown; manifest?: unknown; seal?: unknown; parts?: unknown };
   try {
-    value = JSON.parse(text);
+    value = parseBounded(text, { maxParts: mostOfKeys, maxDepth: 10 }) as typeof value;
   } catch (cause) {
     throw malformed(wrappedDekHeader, cause);
   }

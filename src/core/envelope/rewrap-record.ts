@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseBounded } from '../bounded-json.ts';
 import { EnvelopeError } from './cipher.ts';
 import { isWrappedKey } from './manifest.ts';
 import type { KeyPurpose, ObjectName } from './metadata.ts';
@@ -58,7 +59,7 @@ export function rewrapRecordOf(text: string, name: ObjectName): RewrapRecord {
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseBounded(text, { maxParts: 2 * mostKeys + 100, maxDepth: 2 });
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch (cause) {
     throw malformed(cause);

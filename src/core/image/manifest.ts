@@ -1,3 +1,4 @@
+import { parseBounded } from '../bounded-json.ts';
 import type { ImageCommand } from '../injection/contract.ts';
 import { ImageError, isDigest } from './reference.ts';
 
@@ -230,9 +231,12 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Values and names. An index of 100 platforms with attestations has 5,000; up to eight are examined at a time. */
+const maxParts = 20_000;
+
 function parse(bytes: Uint8Array, what: string): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseBounded(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { maxParts });
   } catch (cause) {
     throw new ImageError(`${what} is no JSON`, { cause });
   }

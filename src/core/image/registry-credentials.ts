@@ -1,3 +1,4 @@
+import { parseBounded } from '../bounded-json.ts';
 import { ImageError } from './reference.ts';
 
 interface Entry {
@@ -20,9 +21,12 @@ export function readDockercfg(text: string): RegistryCredential[] {
   return readEntries(readObject(text));
 }
 
+/** Values and names: some 1,000 registries. */
+const maxParts = 10_000;
+
 function readObject(text: string): object {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseBounded(text, { maxParts, maxDepth: 3 });
     if (isObject(value)) return value;
   } catch {
     // a cause would quote the secret

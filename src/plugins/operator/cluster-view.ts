@@ -16,6 +16,7 @@ import type {
 } from '../../core/kubernetes/known-objects.ts';
 import { selects } from '../../core/kubernetes/labels.ts';
 import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
+import { listAll } from '../../runtime/kube/list.ts';
 import { type ReflectOptions, type Reflector, reflect } from '../../runtime/kube/reflect.ts';
 import type { AdmissionRequest } from './webhook/review.ts';
 
@@ -144,8 +145,8 @@ export interface Configs {
   readonly secretMappings: ReadonlyMap<string, SecretMappingSpec>;
 }
 
-interface Listed<Spec> {
-  readonly metadata: { readonly name: string; readonly creationTimestamp: string };
+interface Listed<Spec> extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly creationTimestamp: string };
   readonly spec: Spec;
 }
 
@@ -204,7 +205,9 @@ async function listed<Spec>(
   signal: AbortSignal,
 ): Promise<Listed<Spec>[]> {
   const path = `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
-  return (await client.request<{ items: Listed<Spec>[] }>({ path, signal })).items;
+  const found: Listed<Spec>[] = [];
+  await listAll<Listed<Spec>>(client, { path }, (object) => found.push(object), signal);
+  return found;
 }
 
 async function listedConfigs(

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { parseBounded } from '../../core/bounded-json.ts';
 import { collect } from '../../core/collect.ts';
 import { exitStatus, SvcError, type SvcErrorOptions } from '../../core/errors.ts';
 import { fieldManager } from '../../core/kubernetes/labels.ts';
@@ -198,6 +199,8 @@ export function applyStatus<T>(client: KubeClient, request: Omit<ApplyRequest, '
 }
 
 const longestMessage = 300;
+/** Values and names of a Status object. */
+const mostOfStatus = 10_000;
 const codes: Readonly<Record<number, KubeErrorCode>> = {
   401: 'KUBE_DENIED',
   403: 'KUBE_DENIED',
@@ -247,7 +250,7 @@ function statusObject(body: string): StatusObject {
 
 function parsed(body: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(body);
+    const value = parseBounded(body, { maxParts: mostOfStatus });
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};
@@ -260,10 +263,16 @@ export async function readBody(what: string, body: AsyncIterable<Buffer>, maxByt
   return (await collect(body, maxBytes, tooLong)).toString('utf8');
 }
 
-/** @throws KubeError KUBE_PROTOCOL unless the text is JSON */
+/**
+ * Values and names of an object. What etcd stores of one has at most 1.5 MiB, in which even empty texts take two bytes
+ * each: more than any object that the API server has, so that nobody's object stops those who follow its kind.
+ */
+const mostOfObject = 1_000_000;
+
+/** @throws KubeError KUBE_PROTOCOL unless the text is JSON within the bounds */
 export function parseJson(what: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text, { maxParts: mostOfObject });
   } catch (cause) {
     throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is not JSON`, { cause });
   }

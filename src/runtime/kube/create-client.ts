@@ -13,9 +13,9 @@ import {
   type KubeCredentials,
   kubeconfigConnection,
 } from './kubeconfig.ts';
+import { largestObject } from './list.ts';
 
 const defaultTimeoutMs = 30_000;
-const largestAnswer = 64 * 1024 * 1024;
 const largestFailure = 64 * 1024;
 
 /**
@@ -41,7 +41,7 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
     origin: connection.origin,
     async request<T>(request: KubeRequest) {
       const what = described(request);
-      const text = await read(request, (body) => readBody(what, body, request.maxBytes ?? largestAnswer));
+      const text = await read(request, (body) => readBody(what, body, request.maxBytes ?? largestObject));
       return parseJson(what, text) as T;
     },
     read,

@@ -9,10 +9,10 @@ import {
   member,
   parseJson,
 } from './client.ts';
-import { acceptFor, type Selection } from './list.ts';
+import { acceptFor, largestObject, type Selection } from './list.ts';
 
-/** Objects are at most 1.5 MiB in etcd; JSON escapes add to that. */
-const longestLine = 8 * 1024 * 1024;
+/** An object and its event. */
+const longestLine = largestObject + 1_024;
 
 export interface WatchHandlers<O> {
   /** The API server has accepted the watch. */

@@ -1,3 +1,4 @@
+import { parseBounded } from '../../core/bounded-json.ts';
 import { isJsonObject, textOf } from '../../core/image/manifest.ts';
 import { type AuthChallenge, parseChallenges } from '../../core/image/registry-access.ts';
 import type { RegistryCredential } from '../../core/image/registry-credentials.ts';
@@ -197,10 +198,13 @@ function readToken(body: Buffer, host: string): string {
   return found;
 }
 
+/** Values and names of a token service's answer. */
+const mostOfToken = 1_000;
+
 /** Unparsable text may contain a token, so neither the text nor the cause is kept. */
 function parse(body: Buffer): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
+    const value = parseBounded(body, { maxParts: mostOfToken });
     return isJsonObject(value) ? value : {};
   } catch {
     return {};

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { parseBounded } from '../../core/bounded-json.ts';
 import { lookupOf } from '../net/connections.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
@@ -54,6 +55,9 @@ function boundConnecting(socket: Socket, encrypted: boolean, timeoutMs: number):
 }
 
 /** One request and its response. Uses plain callbacks, because it runs at least once for each object stored or read. */
+/** Values and names, as in a list of every path of a large mount. */
+const mostOfAnswer = 200_000;
+
 class JsonHttpExchange {
   readonly #request: JsonHttpRequest;
   readonly #agent: http.Agent;
@@ -146,7 +150,7 @@ class JsonHttpExchange {
     const whole = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
     const text = whole.toString('utf8');
     whole.fill(0);
-    return JSON.parse(text);
+    return parseBounded(text, { maxParts: mostOfAnswer });
   }
 
   #discard(): void {

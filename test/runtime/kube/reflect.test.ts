@@ -226,7 +226,7 @@ for (const [what, line] of [
   ['an object without metadata', '{"type":"ADDED","object":{"kind":"Pod"}}\n'],
   ['null', 'null\n'],
   ['an error without a code', '{"type":"ERROR","object":null}\n'],
-  ['a line without an end', 'x'.repeat(9 * 1024 * 1024)],
+  ['a line without an end', 'x'.repeat(11 * 1024 * 1024)],
 ] as const) {
   test(`survives garbage within a watch: ${what}`, async (rig) => {
     rig.kube.put('a');

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseBounded } from '../../../core/bounded-json.ts';
 import { collect } from '../../../core/collect.ts';
 import { isEncodedPath } from '../../../core/vault/path.ts';
 import { isRecord } from '../../../core/vault/transit-messages.ts';
@@ -75,7 +76,7 @@ async function readJson(request: IncomingMessage): Promise<Readonly<Record<strin
 
 function parse(body: Buffer): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
+    const value = parseBounded(body, { maxParts: 200_000 });
     if (isRecord(value)) return value;
   } catch {
     // The parser's message is dropped: it would repeat the text, which may contain a key.

@@ -1,4 +1,5 @@
 import { Remembered } from '../../../core/bounded-map.ts';
+import { Budget } from '../../../core/budget.ts';
 import { ImageError } from '../../../core/image/reference.ts';
 import {
   type RegistryCredential,
@@ -10,8 +11,12 @@ import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 
 const freshMs = 60_000;
 const most = 500;
-const largestObject = 2 * 1024 * 1024;
+const maxObjectBytes = 512 * 1024;
 const mostSecrets = 32;
+/** Of all pods together: some megabytes are made of the largest. */
+const readAtOnce = 4;
+/** Characters of a Secret's data; what is made of longer ones is not kept. A registry takes 100 to 7,000. */
+const maxKeptText = 16 * 1024;
 
 /** A pod's credentials for registries. */
 export interface PullCredentials {
@@ -47,12 +52,23 @@ export interface PullSecretsOptions {
 
 export function createPullSecrets({ client, signal, now }: PullSecretsOptions): PullSecrets {
   const kept = new Remembered<unknown>(most, { mostMs: freshMs, now });
+  const places = new Budget(readAtOnce);
+  const request = async (path: string) => {
+    const place = places.ask(1);
+    await place.granted;
+    try {
+      return await client.request<object>({ path, signal, timeoutMs: 5_000, maxBytes: maxObjectBytes });
+    } finally {
+      place.release();
+    }
+  };
   const get: Get = (path, read, age) => {
     const known = age === 'kept' ? kept.get(path) : undefined;
     if (known !== undefined) return known as Promise<never>;
-    const reading = client
-      .request<object>({ path, signal, timeoutMs: 5_000, maxBytes: largestObject })
-      .then(read);
+    const reading = request(path).then((object) => {
+      if (textLength(object) > maxKeptText) kept.forget(path);
+      return read(object);
+    });
     kept.keep(path, reading);
     return reading;
   };
@@ -90,7 +106,11 @@ function pathOf(namespace: string, kind: string, name: string): string {
 }
 
 function secretNames({ imagePullSecrets = [] }: ServiceAccount): string[] {
-  return imagePullSecrets.flatMap(({ name }) => (name ? [name] : []));
+  return imagePullSecrets.slice(0, mostSecrets).flatMap(({ name }) => (name ? [name] : []));
+}
+
+function textLength({ data = {} }: SecretObject): number {
+  return Object.values(data).reduce((sum, text) => sum + text.length, 0);
 }
 
 /** @throws ImageError for a Secret that is not a pull secret */

@@ -93,7 +93,7 @@ const most = { labels: 10_000, annotations: 101 } as const;
 /** A review without most of its pod: the bytes are scanned in place, and nothing is built of the rest. */
 function outlineOf(bytes: Buffer): { readonly review: Members; readonly hidesLabels: boolean } {
   try {
-    const view = new JsonView(bytes);
+    const view = new JsonView(bytes, Number.POSITIVE_INFINITY);
     const text = (...names: readonly string[]) => view.string(...names);
     const inRequest = ['uid', 'operation', 'namespace', 'name', 'subResource'] as const;
     const inMetadata = ['request', 'object', 'metadata'] as const;

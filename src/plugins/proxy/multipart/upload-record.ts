@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { parseBounded } from '../../../core/bounded-json.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { type EnvelopeFormat, isManifestId } from '../../../core/envelope/manifest.ts';
 import type { BindingMode, ObjectName } from '../../../core/envelope/metadata.ts';
@@ -106,7 +107,7 @@ export function readUploadRecord(text: string): StoredUploadRecord {
 /** @param of names the record in the error message */
 function parse(text: string, of: string): Record<string, unknown> | null {
   try {
-    return JSON.parse(text);
+    return parseBounded(text, { maxParts: 10_000, maxDepth: 3 }) as Record<string, unknown> | null;
   } catch (cause) {
     throw new EnvelopeError('malformed-metadata', `the record of ${of} is not JSON`, { cause });
   }

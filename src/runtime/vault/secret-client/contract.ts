@@ -1,3 +1,4 @@
+import { parseBounded } from '../../../core/bounded-json.ts';
 import { writeRequest } from '../../../core/http1.ts';
 import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { JsonError } from '../../../core/json-document.ts';
@@ -146,7 +147,9 @@ export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]
     const errors = view.at('errors');
     if (errors === undefined) return [];
     crossOutOpaque(bytes.subarray(errors.start, errors.end));
-    return serverErrors(JSON.parse(`{"errors":${bytes.toString('utf8', errors.start, errors.end)}}`));
+    return serverErrors({
+      errors: parseBounded(bytes.subarray(errors.start, errors.end), { maxParts: 1_000 }),
+    });
   } catch {
     return [];
   }

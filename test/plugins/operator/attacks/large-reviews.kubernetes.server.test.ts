@@ -3,7 +3,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http } from '../../../support/http.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../../../support/limit-cgroup.ts';
-import { type OperatorCluster, type Replica, startOperatorCluster } from '../../../support/operator-cluster.ts';
+import {
+  type OperatorCluster,
+  type Replica,
+  startOperatorCluster,
+} from '../../../support/operator-cluster.ts';
 import { patient } from '../../../support/patience.ts';
 import { createAdmissionClient } from '../faults/support/admissions.ts';
 import { admits } from '../faults/support/bed.ts';
@@ -89,7 +93,10 @@ test('all of them at once, twice, and texts that are nested without end', async 
   const all = [...bodies, ...bodies, nestedReview(largestPod)].map((body) => post(body));
   const slowest = await askedMeanwhile(Promise.all(all));
   const statuses = (await Promise.all(all)).map(({ status }) => status);
-  assert.ok(statuses.every((status) => [200, 400, 503].includes(status)), statuses.join());
+  assert.ok(
+    statuses.every((status) => [200, 400, 503].includes(status)),
+    statuses.join(),
+  );
   assert.ok(slowest < generousMs(), `${slowest} ms`);
   assert.is(cgroup.killed(), 0);
 });
@@ -117,6 +124,31 @@ test('through the API server: a large pod that asks for nothing is made, in a pr
     spec: { containers: [{ ...usualPod.spec.containers[0], args }] },
   });
   assert.is(status, 201, text.slice(0, 500));
+});
+
+const stored: Readonly<Record<string, object>> = {
+  'empty arguments': { args: Array(600_000).fill('') },
+  // six characters of JSON each
+  'text that JSON escapes': { args: Array(14).fill('<'.repeat(100_000)) },
+};
+
+test('pods as large as etcd takes do not keep an operator from starting', async () => {
+  const { kubernetes } = cluster;
+  const other = await kubernetes.createNamespace();
+  for (const more of Object.values(stored)) {
+    const containers = [{ ...usualPod.spec.containers[0], ...more }];
+    const { status, text } = await kubernetes.request('POST', `/api/v1/namespaces/${other}/pods`, {
+      ...usualPod,
+      spec: { containers },
+    });
+    assert.is(status, 201, text.slice(0, 500));
+  }
+  await operator.end('SIGTERM');
+  operator = await cluster.add({ memory: cgroup, inside: true, env: { MALLOC_ARENA_MAX: '1' } });
+  await admits(kubernetes, namespace);
+  const { text } = await http(`http://${operator.started['health']}/readyz`);
+  assert.is(cgroup.killed(), 0);
+  assert.equal(operator.events('kube.list_failed'), [], text);
 });
 
 test.run();

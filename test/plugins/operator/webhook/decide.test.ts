@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ImageCommand, InjectionDefaults } from '../../../../src/core/injection/contract.ts';
@@ -52,6 +53,17 @@ function decideOn(
       request: async ({ path }: { path: string }) => {
         if (world.api?.[path] !== undefined) return world.api[path];
         throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
+      },
+      read: async ({ path }: { path: string }, use: (body: AsyncIterable<Buffer>) => Promise<unknown>) => {
+        const list = world.api?.[path] as { items: { metadata: object }[] } | undefined;
+        if (list === undefined) throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
+        const items = list.items.map((item) => ({
+          ...item,
+          metadata: { uid: 'u', resourceVersion: '1', ...item.metadata },
+        }));
+        return use(
+          Readable.from([Buffer.from(JSON.stringify({ metadata: { resourceVersion: '1' }, items }))]),
+        );
       },
     },
     ...viewOf(world),

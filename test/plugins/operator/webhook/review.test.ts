@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readReview, writeReview } from '../../../../src/plugins/operator/webhook/review.ts';
 import { sizeOfJson } from '../../../../src/core/bounded-json.ts';
+import { readReview, writeReview } from '../../../../src/plugins/operator/webhook/review.ts';
 import { reviewOf } from './support/review-of.ts';
 
 const test = suite('AdmissionReview');

@@ -49,7 +49,8 @@ export const worstPods: Readonly<Record<string, (size: number) => object>> = {
   'empty arguments': (size) => container({ args: Array(Math.floor(size / 3)).fill('') }),
   'commas in an argument': (size) => container({ args: [','.repeat(size)] }),
   'text beyond ASCII': (size) => container({ args: ['€'.repeat(size / 3)] }),
-  variables: (size) => container({ env: numbers(size / 32).map((index) => ({ name: `E${index}`, value: 'a' })) }),
+  variables: (size) =>
+    container({ env: numbers(size / 32).map((index) => ({ name: `E${index}`, value: 'a' })) }),
   // these three are wrapped
   'a long variable': (size) => container({ env: [{ name: 'E', value: 'a'.repeat(size) }] }),
   'a long variable beyond ASCII': (size) => container({ env: [{ name: 'E', value: '€'.repeat(size / 3) }] }),
@@ -60,9 +61,11 @@ export const worstPods: Readonly<Record<string, (size: number) => object>> = {
   'nested lists': (size) => container({ args: Array(Math.floor(size / 9)).fill([[[[]]]]) }),
   labels: (size) => pod({ labels: members(size / 12, (index) => `l${index}`) }),
   'annotations of others': (size) => pod({ annotations: members(size / 12, (index) => `a${index}`) }),
-  'unknown annotations of svc': (size) => pod({ annotations: members(size / 16, (index) => `svc/a${index}`) }),
+  'unknown annotations of svc': (size) =>
+    pod({ annotations: members(size / 16, (index) => `svc/a${index}`) }),
   'names in an annotation': (size) => pod({ annotations: { 'svc/containers': ','.repeat(size) } }),
-  'mappings in an annotation': (size) => pod({ annotations: { 'svc/secret-mapping': 'a,'.repeat(size / 2) } }),
+  'mappings in an annotation': (size) =>
+    pod({ annotations: { 'svc/secret-mapping': 'a,'.repeat(size / 2) } }),
   'node selectors': (size) => pod({ spec: { nodeSelector: members(size / 12, (index) => `n${index}`) } }),
 };
 
