@@ -102,6 +102,81 @@ test('one that is not annotated, and whose wrapper was taken out, is refused as 
   assert.match(await post({ command: ['/svc/svc-wrapper'] }), /"kind":"Pod"/);
 });
 
+const folder = { volumeMounts: [{ name: 'svc-wrapper', mountPath: '/svc' }] };
+const command = ['/svc/svc-wrapper'];
+const wrapped = { name: 'shop', image: 'shop:1', ...folder, command };
+
+for (const [name, containers, initContainers, made] of [
+  ['a second container from which it was taken out', [wrapped, { ...folder, name: 'b' }], [], false],
+  [
+    'a second container with another command',
+    [wrapped, { ...wrapped, name: 'b', command: ['/b'] }],
+    [],
+    false,
+  ],
+  ['an init container from which it was taken out', [wrapped], [{ ...folder, name: 'b' }], false],
+  ['a native sidecar with it', [wrapped], [{ ...wrapped, name: 'b', restartPolicy: 'Always' }], true],
+  [
+    'sidecars that came after',
+    [wrapped, { name: 'daprd', command: ['/daprd'] }, { name: 'istio-proxy' }],
+    [],
+    true,
+  ],
+  [
+    'a copier and the proxy',
+    [wrapped],
+    [
+      {
+        name: 'svc-wrapper',
+        command: [...command, '--copy-to', '/svc-target'],
+        volumeMounts: [{ name: 'svc-wrapper', mountPath: '/svc-target' }],
+      },
+      { name: 'svc-proxy', args: ['run', 'proxy'], restartPolicy: 'Always' },
+    ],
+    true,
+  ],
+] as const) {
+  test(`beside a container with the wrapper, ${name} is ${made ? 'admitted' : 'refused'}`, async ({
+    kubernetes,
+  }) => {
+    const namespace = await kubernetes.createNamespace();
+    const withImage = (container: object) => ({ image: 'other:1', ...container });
+    const spec = {
+      volumes: [{ name: 'svc-wrapper', emptyDir: {} }],
+      ...{ containers: containers.map(withImage), initContainers: initContainers.map(withImage) },
+    };
+    const pod = { metadata: { generateName: 'pod-' }, spec };
+    const { status, text } = await kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods`, pod);
+    assert.is(status, made ? 201 : 403, text);
+    if (!made) assert.match(text, /do not start with the wrapper: b\./);
+  });
+}
+
+test('every container that svc/containers names has to have it, and no other', async (cluster) => {
+  const namespace = await cluster.kubernetes.createNamespace();
+  const given = { ...WANTS_PROTECTION, 'svc/containers': 'shop, second' };
+  const late = await startLateWebhook(cluster.kubernetes, [
+    { op: 'add', path: '/metadata/annotations', value: given },
+  ]);
+  const post = async (...names: readonly string[]) => {
+    const containers = ['shop', 'second', 'third'].map((name) => ({
+      ...{ name, image: 'shop:1' },
+      ...(names.includes(name) && { command }),
+    }));
+    const metadata = { generateName: 'pod-', labels: { [lateLabel]: 'true' } };
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    return (await cluster.kubernetes.request('POST', path, { metadata, spec: { containers } })).text;
+  };
+  try {
+    await waitFor('the refusal', async () =>
+      /do not start with the wrapper: second\./.test(await post('shop')),
+    );
+    assert.match(await post('shop', 'second'), /"kind":"Pod"/);
+  } finally {
+    await late.stop();
+  }
+});
+
 test('one that opts out late starts as it is', async (cluster) => {
   const namespace = await cluster.kubernetes.createNamespace();
   const value = { 'svc/inject': 'false', 'svc/vault-role': 'shop' };
