@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseBounded, sizeOfJson } from '../../../src/core/bounded-json.ts';
 import {
   decodeString,
   JsonError,
@@ -184,6 +185,39 @@ json('decodes a string in its own place', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+/** Values and names, counted in the tree. */
+function partsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const names = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce((sum, one) => sum + partsOf(one), 1 + names);
+}
+
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+
+json('values, names and levels are counted before anything is built, and bounded', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1), (value, indent) => {
+      const text = JSON.stringify(value, undefined, indent);
+      const [parts, depth] = [partsOf(JSON.parse(text)), depthOf(value)];
+      assert.equal(sizeOfJson(bytesOf(text)), { parts, depth });
+      assert.equal(parseBounded(bytesOf(text), { maxParts: parts }), JSON.parse(text));
+      assert.throws(() => parseBounded(text, { maxParts: parts - 1 }), /at most \d+ values and names/);
+    }),
+  );
+  assert.throws(() => parseBounded('['.repeat(1_000_000), { maxParts: 2_000_000 }), /at most 100 levels/);
+});
+
+json('more members or items than anybody needs are not made into objects', () => {
+  const members = Array.from({ length: 10_001 }, (_, index) => `"a${index}":0`);
+  const view = new JsonView(bytesOf(`{"many":{${members}},"list":[${Array(10_001).fill(0)}]}`));
+  for (const name of ['many', 'list'] as const) {
+    const value = view.at(name) as JsonValue;
+    assert.throws(() => (name === 'many' ? view.members(value) : view.items(value)), /at most 10000/);
+  }
+  assert.throws(() => new JsonView(bytesOf(`[${Array(200_001).fill(0)}]`)), /at most 200000 values/);
 });
 
 json('compacts in place and touches no string', () => {

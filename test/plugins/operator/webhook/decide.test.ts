@@ -184,6 +184,24 @@ test('a SecretMapping that was made together with the pod counts, whoever names 
   );
 });
 
+test('a pod that is too large is refused only if it asks for protection, or nobody can tell', async () => {
+  const excess = { error: 'the pod: should have less', hidesLabels: false };
+  const unknown = { excess: { ...excess, hidesLabels: true } };
+  const bare: Pod = { metadata: { labels: { app: 'other' } }, spec: { containers: [] } };
+  const config = { selector: { matchLabels: { app: 'shop' } } };
+  const world = { ...protectedTeam, ...listed([]) };
+  const configured = { ...protectedTeam, ...listed([{ metadata: { name: 'shop' }, spec: config }]) };
+  assert.is((await decideOn(bare, configured, { excess })).kind, 'skip');
+  assert.is((await decideOn(bare, world, unknown)).kind, 'skip');
+  const optedOut = { ...bare, metadata: { annotations: { 'svc/inject': 'false' } } };
+  assert.is((await decideOn(optedOut, configured, unknown)).kind, 'skip');
+  const refused = { kind: 'deny', code: 403, errors: [excess.error] };
+  assert.equal(await decideOn(bare, configured, unknown), refused);
+  assert.equal(await decideOn({ ...bare, metadata: annotated.metadata }, world, { excess }), refused);
+  const selected = { ...bare, metadata: { labels: { app: 'shop' } } };
+  assert.equal(await decideOn(selected, configured, { excess }), refused);
+});
+
 test('so does a ServiceConfig that an annotated pod needs', async () => {
   const path = '/apis/svc.io/v1alpha1/namespaces/team';
   const item = { metadata: { name: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' }, spec: config };

@@ -51,6 +51,31 @@ for (const [what, text, why] of [
   });
 }
 
+const large = { args: Array(210_000).fill('a') };
+const many = (count: number, name: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, 'x']));
+
+test('of a pod with more than anybody needs is read as far as to know whether it asks for protection', () => {
+  const labels = { app: 'shop' };
+  const annotations = { 'example.com/a': 'x', 'SVC/\u0131nject': 'é', 'svc/vault-role': '"shop"' };
+  const object = { metadata: { name: 'n', labels, annotations }, spec: { containers: [large] } };
+  const { pod, excess, ...rest } = read(JSON.stringify(reviewOf(object, { name: 'n', dryRun: true })));
+  const of = { uid: 'review-1', operation: 'CREATE', namespace: 'team', name: 'n' };
+  assert.equal(rest, { ...of, dryRun: true, user: 'somebody' });
+  const { 'example.com/a': _, ...ours } = annotations;
+  assert.equal(pod.metadata, { generateName: undefined, labels, annotations: ours });
+  assert.equal(pod.spec, { containers: [] });
+  assert.match(excess?.error ?? '', /at most 200000 names and values, its review has 2100\d\d/);
+  assert.is(excess?.hidesLabels, false);
+});
+
+test('of a large pod has at most as many labels and annotations of svc as are admitted', () => {
+  const metadata = { labels: many(20_000, 'l'), annotations: many(20_000, 'svc/a') };
+  const { pod, excess } = read(JSON.stringify(reviewOf({ metadata, spec: { containers: [large] } })));
+  assert.is(Object.keys(pod.metadata.annotations ?? {}).length, 101);
+  assert.is(excess?.hidesLabels, true);
+});
+
 test('is answered with the group, version and kind that the API server expects', () => {
   assert.equal(JSON.parse(writeReview({ uid: 'review-1', allowed: true })), {
     apiVersion: 'admission.k8s.io/v1',
