@@ -1,4 +1,4 @@
-import { char, JsonError, maxDepth } from './json-document.ts';
+import { char, JsonError, maxDepth, readText } from './json-document.ts';
 
 /** Limits of a JSON text from outside, checked before anything is built from it. */
 export interface JsonBounds {
@@ -25,7 +25,7 @@ export interface JsonSize {
 export function parseBounded(text: Uint8Array | string, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   sizeOfJson(bytes, { maxDepth, ...bounds });
-  return JSON.parse(typeof text === 'string' ? text : asBuffer(bytes).toString());
+  return JSON.parse(typeof text === 'string' ? text : readText(bytes, 0, bytes.length));
 }
 
 /**
@@ -40,7 +40,7 @@ export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}):
   let reached = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
-    if (byte === char.closeBrace || byte === char.closeBracket) depth--;
+    if (isClose(byte)) depth--;
     if (isBetween(byte)) continue;
     parts++;
     if (byte === char.quote) at = lastOfString(bytes, at);
@@ -48,7 +48,7 @@ export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}):
       depth++;
       if (depth > reached) reached = depth;
       if (depth > deepest) throw new JsonError(at, `at most ${deepest} levels`);
-    } else at = lastOfWord(bytes, at);
+    } else while (at + 1 < bytes.length && !isBetween(bytes[at + 1] as number)) at++;
     if (parts > maxParts) throw new JsonError(at, `at most ${maxParts} values and names`);
   }
   return { parts, depth: reached };
@@ -56,18 +56,9 @@ export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}):
 
 /** Whether a byte outside of strings begins no value or name. */
 const isBetween = (byte: number): boolean =>
-  byte <= char.space ||
-  byte === char.comma ||
-  byte === char.colon ||
-  byte === char.closeBrace ||
-  byte === char.closeBracket;
+  byte <= char.space || byte === char.comma || byte === char.colon || isClose(byte);
 
-/** Offset of the last byte of a number, `true`, `false` or `null`. */
-function lastOfWord(bytes: Uint8Array, at: number): number {
-  let last = at;
-  while (last + 1 < bytes.length && !isBetween(bytes[last + 1] as number)) last++;
-  return last;
-}
+const isClose = (byte: number): boolean => byte === char.closeBrace || byte === char.closeBracket;
 
 /** Offset of the closing quote, or the end of the text. */
 function lastOfString(bytes: Uint8Array, at: number): number {
@@ -76,4 +67,3 @@ function lastOfString(bytes: Uint8Array, at: number): number {
   return next;
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

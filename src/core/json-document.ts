@@ -21,7 +21,7 @@ export const maxEntries = 10_000;
 export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
   const members = new Map<string, JsonMember>();
   visitMembers(bytes, at, (nameStart, nameEnd, value) => {
-    if (members.size === maxEntries) throw new JsonError(nameStart, `at most ${maxEntries} members`);
+    if (members.size === maxEntries) throw new JsonError(nameStart, 'fewer members');
     const name = readName(bytes, nameStart, nameEnd);
     members.set(name, { name, ...value });
     return true;
@@ -51,7 +51,7 @@ export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
   if (bytes[at] !== 0x5b) throw new JsonError(at, 'an array');
   walkList(bytes, at, (start) => {
     const item = valueAt(bytes, start);
-    if (items.push(item) > maxEntries) throw new JsonError(start, `at most ${maxEntries} items`);
+    if (items.push(item) > maxEntries) throw new JsonError(start, 'fewer items');
     return item.end;
   });
   return items;
@@ -59,14 +59,9 @@ export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
 
 /** Decodes a scanned string, which must not be a secret. */
 export function readName(bytes: Uint8Array, start: number, end: number): string {
-  if (!hasEscape(bytes, start, end)) return readText(bytes, start + 1, end - 1);
+  if (!bytes.subarray(start, end).includes(char.backslash)) return readText(bytes, start + 1, end - 1);
   const name = new Uint8Array(end - start - 2);
   return readText(name, 0, decodeString(bytes, start, end, name));
-}
-
-function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === char.backslash) return true;
-  return false;
 }
 
 /** Decodes ASCII or UTF-8, which must not be a secret. */
@@ -151,10 +146,10 @@ function valueAt(bytes: Uint8Array, at: number): JsonValue {
   if (first === char.quote) return { kind: 'string', start: at, end: scanString(bytes, at) };
   if (first === char.openBrace) return { kind: 'object', start: at, end: skipList(bytes, at) };
   if (first === char.openBracket) return { kind: 'array', start: at, end: skipList(bytes, at) };
-  if (first === char.n) return { kind: 'null', start: at, end: at + 4 };
-  if (first === char.t) return { kind: 'boolean', start: at, end: at + 4 };
-  if (first === char.f) return { kind: 'boolean', start: at, end: at + 5 };
-  return { kind: 'number', start: at, end: scanNumber(bytes, at) };
+  if (first === char.minus || isDigit(first))
+    return { kind: 'number', start: at, end: scanNumber(bytes, at) };
+  const kind = first === char.n ? 'null' : 'boolean';
+  return { kind, start: at, end: at + (first === char.f ? 5 : 4) };
 }
 
 /** @returns the end of the scanned object or array at `at` */

@@ -106,7 +106,8 @@ function referenceOf(view: JsonView, item: JsonValue): string {
   return member.kind === 'string' ? readName(view.bytes, member.start, member.end) : 'no string';
 }
 
-function errorsOf(view: JsonView): string[] {
+/** Texts of the errors in an answer. */
+export function errorsOf(view: JsonView): string[] {
   const errors = view.at('errors');
   if (errors?.kind !== 'array') return [];
   return view

@@ -1,9 +1,8 @@
-import { parseBounded } from '../../../core/bounded-json.ts';
 import { writeRequest } from '../../../core/http1.ts';
 import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { JsonError } from '../../../core/json-document.ts';
 import { JsonView } from '../../../core/json-view.ts';
-import { crossOutOpaque, serverErrors } from '../../../core/vault/transit-messages.ts';
+import { crossOutOpaque, errorsOf } from '../../../core/vault/transit-messages.ts';
 import type { Region } from '../../native/memory.ts';
 import { apiHeaders, apiPrefix, type VaultConnectionSettings } from '../connection.ts';
 import { redirectedElsewhere, VaultError } from '../contract.ts';
@@ -147,9 +146,7 @@ export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]
     const errors = view.at('errors');
     if (errors === undefined) return [];
     crossOutOpaque(bytes.subarray(errors.start, errors.end));
-    return serverErrors({
-      errors: parseBounded(bytes.subarray(errors.start, errors.end), { maxParts: 1_000 }),
-    });
+    return errorsOf(view);
   } catch {
     return [];
   }
