@@ -66,4 +66,3 @@ function lastOfString(bytes: Uint8Array, at: number): number {
   while (next < bytes.length && bytes[next] !== char.quote) next += bytes[next] === char.backslash ? 2 : 1;
   return next;
 }
-

@@ -215,7 +215,10 @@ json('more members or items than anybody needs are not made into objects', () =>
   const view = new JsonView(bytesOf(`{"many":{${members}},"list":[${Array(10_001).fill(0)}]}`));
   for (const name of ['many', 'list'] as const) {
     const value = view.at(name) as JsonValue;
-    assert.throws(() => (name === 'many' ? view.members(value) : view.items(value)), /expected fewer (members|items)/);
+    assert.throws(
+      () => (name === 'many' ? view.members(value) : view.items(value)),
+      /expected fewer (members|items)/,
+    );
   }
   assert.throws(() => new JsonView(bytesOf(`[${Array(200_001).fill(0)}]`)), /at most 200000 values/);
 });
