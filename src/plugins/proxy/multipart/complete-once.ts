@@ -11,7 +11,7 @@ import {
   storedListSize,
 } from '../../../core/envelope/manifest.ts';
 import { type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
-import type { PartRecord } from '../../../core/envelope/records.ts';
+import { type PartRecord, partRecordId } from '../../../core/envelope/records.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -26,6 +26,7 @@ import {
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
+import type { HeldMemory } from '../held-memory.ts';
 import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
@@ -43,8 +44,7 @@ const answerLimit = 1024 * 1024;
 export async function completeOnce(
   services: ProxyServices,
   context: RequestContext,
-  parts: readonly CompletedPart[],
-  named: ObjectChecksum | undefined,
+  { parts, named, held }: WantedParts,
 ): Promise<Completed> {
   const { request } = context;
   const name = { bucket: request.bucket, key: request.key };
@@ -53,7 +53,8 @@ export async function completeOnce(
   const done = await services.uploads.done(name, uploadId);
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await services.uploads.find(name, uploadId);
-  const records = matchParts(parts, await services.uploads.parts(record));
+  const ids = new Set(parts.map(({ partNumber, etag }) => partRecordId(partNumber, etag)));
+  const records = matchParts(parts, await services.uploads.parts.find(record, ids));
   const type = readChecksumType(request.headers);
   const checksums = await verifyChecksums(services, record, { parts, records, named, type });
   const sealed = await sealParts(services, record, records, checksums);
@@ -65,12 +66,22 @@ export async function completeOnce(
   await keepManifest(services, record, sealed);
   if (replaced !== record.manifest) await removeManifest(services, name, replaced);
   const etag = await inlineParts(services, record, sealed, completed.etag);
+  held.release();
   await services.uploads
     .finish(record, { list, etag, versionId: completed.versionId })
     .catch((error: Error) => {
       context.log.warn('proxy.upload.records-left', { error: error.message });
     });
   return { ...completed, etag, checksum: checksums.whole };
+}
+
+/** The parts of a Complete. */
+export interface WantedParts {
+  readonly parts: readonly CompletedPart[];
+  /** The checksum of the whole that it names. */
+  readonly named: ObjectChecksum | undefined;
+  /** Memory for the parts and their records; released once they are not needed any more. */
+  readonly held: HeldMemory;
 }
 
 async function sealParts(

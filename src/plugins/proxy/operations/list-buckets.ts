@@ -2,7 +2,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { type ElementHandler, scanXml, unescapeXml } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler } from '../context.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 /** Fits 10,000 buckets with everything that S3 reports of each. */
@@ -10,11 +10,12 @@ const listLimit = 8 * 1024 * 1024;
 
 /** ListBuckets without the proxy's state bucket. */
 export const listBuckets: OperationHandler = async (services, context) => {
-  await context.held.begin();
+  const held = context.memory.of('answers');
+  await beginAnswer(held);
   const response = await forward(services, context, await context.payload.read(0));
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
-  const xml = (await readBody(response, listLimit, context.held)).toString();
+  const xml = (await readBody(response, listLimit, held)).toString();
   context.answer.head(200, { 'content-type': 'application/xml' });
   await context.answer.end(withoutBucket(xml, services.config.stateBucket));
 };

@@ -1,4 +1,6 @@
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
 import {
   type EntryShape,
   type EntryTexts,
@@ -6,7 +8,8 @@ import {
   scanEntries,
 } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
-import { type Upstream, xmlBytes } from '../upstream/upstream.ts';
+import type { HeldMemory, MemoryBudget } from '../held-memory.ts';
+import { beginAnswer, type Upstream, xmlBytes } from '../upstream/upstream.ts';
 
 export interface StateObject {
   readonly key: string;
@@ -20,7 +23,9 @@ export interface StateVersion extends StateObject {
 
 /** Fits 1,000 entries of at most a kilobyte each. */
 const pageLimit = 4 * 1024 * 1024;
-/** An upload has up to 10,000 parts, each of which may have been sent many times. */
+/** For a page of one part. */
+const partLimit = 64 * 1024;
+/** Uploads of earlier releases have a record for each time that a part was sent. */
 const mostPages = 1_000;
 
 interface Listing {
@@ -63,69 +68,114 @@ type Query = readonly (readonly [name: string, value: string])[];
 /** Calls a request to the store, and retries it if that may help. */
 export type Attempt = <T>(request: (upstream: Upstream) => Promise<T>) => Promise<T>;
 
-/** Pages of all objects below `prefix`. @throws errors of `attempt`; S3Error for an endless listing */
+/** How pages are requested, and what bounds those in memory; who keeps something of a page accounts for it. */
+export interface PageReading {
+  readonly attempt: Attempt;
+  readonly memory: MemoryBudget;
+}
+
+/**
+ * Pages of all objects below `prefix`.
+ * @param after a key after which they begin
+ * @throws errors of `attempt`; S3Error for an endless listing, and SlowDown if there is no memory for a page
+ */
 export async function* objectPages(
-  attempt: Attempt,
+  reading: PageReading,
   bucket: string,
   prefix: string,
+  after?: string,
 ): AsyncGenerator<readonly StateObject[]> {
-  for await (const page of pages(attempt, bucket, prefix, objects)) yield page.entries.map(stateObject);
+  const begin: Query = after === undefined ? [] : [['start-after', after]];
+  for await (const page of pages(reading, bucket, prefix, objects, begin))
+    yield page.entries.map(stateObject);
 }
 
 /** Pages of all versions and delete markers below `prefix`. */
 export async function* versionPages(
-  attempt: Attempt,
+  reading: PageReading,
   bucket: string,
   prefix: string,
 ): AsyncGenerator<readonly StateVersion[]> {
-  for await (const page of pages(attempt, bucket, prefix, versions))
+  for await (const page of pages(reading, bucket, prefix, versions))
     yield page.entries.map((entry) => ({ ...stateObject(entry), versionId: entry.get('VersionId') }));
 }
 
 /** Ids of all open multipart uploads. */
-export async function* openUploadPages(attempt: Attempt, bucket: string): AsyncGenerator<readonly string[]> {
-  for await (const page of pages(attempt, bucket, '', uploads))
+export async function* openUploadPages(
+  reading: PageReading,
+  bucket: string,
+): AsyncGenerator<readonly string[]> {
+  for await (const page of pages(reading, bucket, '', uploads))
     yield page.entries.map((entry) => entry.get('UploadId') ?? '');
 }
 
 async function* pages(
-  attempt: Attempt,
+  { attempt, memory }: PageReading,
   bucket: string,
   prefix: string,
   { query, shape, markers }: Listing,
+  begin: Query = [],
 ): AsyncGenerator<ScannedEntries> {
-  let next: Query | undefined = [];
+  let next: Query | undefined = begin;
   const begun = new Set<string>();
   while (next) {
     begun.add(JSON.stringify(next));
+    const held = memory.hold('pages');
     const wanted = {
       bucket,
       query: [...query, ['prefix', prefix] as const, ...next],
       shape,
       limit: pageLimit,
+      held,
     };
-    const page = await attempt((upstream) => listingPage(upstream, wanted));
+    const page = await attempt((upstream) => listingPage(upstream, wanted)).finally(() => held.release());
     yield page;
     next = following(page, begun, markers);
   }
 }
 
+/** The ETag of one part of an open upload as it is now, unquoted; undefined if there is no such part. */
+export async function partEtag(
+  upstream: Upstream,
+  { bucket, key, uploadId }: ObjectName & { readonly uploadId: string },
+  number: number,
+): Promise<string | undefined> {
+  const { entries } = await listingPage(upstream, {
+    bucket,
+    key,
+    query: [
+      ['uploadId', uploadId],
+      ['part-number-marker', String(number - 1)],
+      ['max-parts', '1'],
+    ],
+    shape: { root: 'ListPartsResult', entries: ['Part'], fields: ['PartNumber', 'ETag'] },
+    limit: partLimit,
+  });
+  const part = entries.find((entry) => entry.get('PartNumber') === String(number));
+  return part && unquote(part.get('ETag') ?? '');
+}
+
 interface WantedPage {
   readonly bucket: string;
+  /** Of the object whose parts are listed. */
+  readonly key?: string;
   readonly query: Query;
   readonly shape: EntryShape;
   /** Bytes. */
   readonly limit: number;
   readonly signal?: AbortSignal;
+  /** Memory for the page while it is read; absent: for commands, which read one page at a time. */
+  readonly held?: HeldMemory;
 }
 
 /** @throws S3Error of the store; InternalError for a page that is too long or malformed */
 export async function listingPage(
   upstream: Upstream,
-  { bucket, query, shape, limit, signal }: WantedPage,
+  { bucket, key = '', query, shape, limit, signal, held }: WantedPage,
 ): Promise<ScannedEntries> {
-  const response = await upstream.send({ method: 'GET', bucket, key: '', query, ...(signal && { signal }) });
-  const document = await xmlBytes(response, limit);
+  if (held !== undefined) await beginAnswer(held);
+  const response = await upstream.send({ method: 'GET', bucket, key, query, ...(signal && { signal }) });
+  const document = await xmlBytes(response, limit, held);
   const page = scanEntries(document, shape);
   release(document);
   if (page === undefined)

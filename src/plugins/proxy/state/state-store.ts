@@ -7,6 +7,7 @@ import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ProxyConfig } from '../config.ts';
+import type { MemoryBudget } from '../held-memory.ts';
 import {
   readBody,
   refusal,
@@ -24,6 +25,7 @@ import {
   deleteBatchSize,
   objectPages,
   openUploadPages,
+  type PageReading,
   type StateObject,
   type StateVersion,
   versionPages,
@@ -48,8 +50,8 @@ export interface StateStore {
    * @returns a buffer that the caller releases
    */
   read(bucket: string, key: string, limit: number, admit: Admit): Promise<Buffer | undefined>;
-  /** Pages through all keys below `prefix`, in order. */
-  list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]>;
+  /** Pages through all keys below `prefix`, or those behind the key `after`, in order. */
+  list(bucket: string, prefix: string, after?: string): AsyncIterable<readonly StateObject[]>;
   /** Deletes permanently: every version if the bucket keeps versions. */
   delete(bucket: string, keys: readonly string[]): Promise<void>;
   close(): void;
@@ -72,6 +74,7 @@ export interface StateParts {
   /** Owned: closed together with the store. */
   readonly upstream: Upstream;
   readonly buckets: BucketFacts;
+  readonly memory: MemoryBudget;
 }
 
 /** Whether a retry may help. */
@@ -125,9 +128,9 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     });
   }
 
-  async *list(bucket: string, prefix: string): AsyncGenerator<readonly StateObject[]> {
+  async *list(bucket: string, prefix: string, after?: string): AsyncGenerator<readonly StateObject[]> {
     try {
-      yield* objectPages(this.#attempt, this.#home(bucket), prefix);
+      yield* objectPages(this.#reading(), this.#home(bucket), prefix, after);
     } catch (error) {
       stateFailure(error);
     }
@@ -136,7 +139,7 @@ export class UpstreamStateStore implements StateStore, BucketContents {
   async delete(bucket: string, keys: readonly string[]): Promise<void> {
     const { buckets, config } = this.#parts;
     const home = this.#home(bucket);
-    const pages = (prefix: string) => versionPages(this.#attempt, home, prefix);
+    const pages = (prefix: string) => versionPages(this.#reading(), home, prefix);
     const versions = (await buckets.keepsVersions(home)) === 'yes' ? pages : undefined;
     try {
       for await (const batch of deletableObjects(keys, versions, config.reservedPrefix))
@@ -148,11 +151,12 @@ export class UpstreamStateStore implements StateStore, BucketContents {
 
   async *everything(bucket: string): AsyncGenerator<readonly StateVersion[]> {
     const kept = (await this.#parts.buckets.keepsVersionsNow(bucket)) !== 'no';
-    yield* kept ? versionPages(this.#attempt, bucket, '') : objectPages(this.#attempt, bucket, '');
+    const reading = this.#reading();
+    yield* kept ? versionPages(reading, bucket, '') : objectPages(reading, bucket, '');
   }
 
   openUploads(bucket: string): AsyncGenerator<readonly string[]> {
-    return openUploadPages(this.#attempt, bucket);
+    return openUploadPages(this.#reading(), bucket);
   }
 
   async deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void> {
@@ -162,6 +166,10 @@ export class UpstreamStateStore implements StateStore, BucketContents {
 
   close(): void {
     this.#parts.upstream.close();
+  }
+
+  #reading(): PageReading {
+    return { attempt: this.#attempt, memory: this.#parts.memory };
   }
 
   #home(bucket: string): string {

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { collect } from '../../../core/collect.ts';
+import { CollectedBytes, collect } from '../../../core/collect.ts';
 import { errorCatalog, S3Error, type S3ErrorCode, s3Error } from '../../../core/s3/error.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
-import type { HeldResponses } from '../server/admit-request.ts';
+import { type HeldMemory, memoryCosts } from '../held-memory.ts';
 
 /** A request to the store, without host, date, signature and framing headers. */
 export interface UpstreamRequest {
@@ -163,33 +163,40 @@ const standingMessage = (code: string): string =>
     : `The object store answered ${code}.`;
 
 async function readText({ body }: UpstreamResponse): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const text = new CollectedBytes();
   try {
     for await (const chunk of body) {
-      length += chunk.length;
-      if (length > limit) break;
-      chunks.push(chunk);
+      if (text.size + chunk.length > limit) break;
+      text.add(chunk);
     }
   } catch {
     // cut off; the status says enough
     return '';
   }
-  return Buffer.concat(chunks).toString();
+  return text.take().toString();
+}
+
+/**
+ * Takes memory for an answer that will be read as a whole, in place of an earlier one. Call it before the store is
+ * asked. @throws as HeldMemory
+ */
+export function beginAnswer(held: HeldMemory): Promise<void> {
+  held.release();
+  return held.take(memoryCosts.answer);
 }
 
 /**
  * Reads a whole body into memory.
- * @param held reserves memory as the body arrives; omitted if `limit` is small
+ * @param held takes more memory as the body arrives, after `beginAnswer`; omitted if `limit` is small
  * @throws S3Error for a body longer than `limit` bytes
  */
 export async function readBody(
   { body }: UpstreamResponse,
   limit: number,
-  held?: HeldResponses,
+  held?: HeldMemory,
 ): Promise<Buffer> {
   const tooLong = () => s3Error('InternalError', 'The object store answered with more than it should.');
-  const bounded = held === undefined ? body : withRoom(body, held);
+  const bounded = held === undefined ? body : charged(body, held);
   try {
     return await collect(bounded, limit, tooLong, release);
   } catch (error) {
@@ -197,9 +204,12 @@ export async function readBody(
   }
 }
 
-async function* withRoom(body: AsyncIterable<Buffer>, held: HeldResponses): AsyncGenerator<Buffer> {
+async function* charged(body: AsyncIterable<Buffer>, held: HeldMemory): AsyncGenerator<Buffer> {
+  let size = 0;
   for await (const chunk of body) {
-    await held.take(chunk.length);
+    size += chunk.length;
+    const more = Math.min(chunk.length, size - memoryCosts.answerFirstBytes);
+    if (more > 0) await held.take(more * memoryCosts.answerByte);
     yield chunk;
   }
 }
@@ -212,8 +222,12 @@ const blanks = new Set(Buffer.from(' \t\r\n'));
  * Reads the XML document of a response.
  * @returns a buffer that the caller releases. @throws S3Error of the store, from the status or the body
  */
-export async function xmlBytes(response: UpstreamResponse, limit: number): Promise<Buffer> {
-  const bytes = await readBody(response, limit);
+export async function xmlBytes(
+  response: UpstreamResponse,
+  limit: number,
+  held?: HeldMemory,
+): Promise<Buffer> {
+  const bytes = await readBody(response, limit, held);
   const start = bytes.findIndex((byte) => !blanks.has(byte));
   const beginning = bytes.toString('utf8', Math.max(0, start), start + 1024).trimStart();
   if (response.status === 200 && !startsWithError.test(beginning)) return bytes;
