@@ -19,7 +19,7 @@ const maxOfKind = {
   /** Ciphertext of bodies of unknown length, on its way to memory or disk. */
   spools: 8 * MiB,
   /** Helper objects that DeleteBucket may have to restore. */
-  surveys: 8 * MiB,
+  surveys: 12 * MiB,
   /** Answers of the store to callers' requests that are read as a whole. */
   answers: 6 * MiB,
   /** Parts that a Complete or a ListParts asks for, with their records, and keys of records to delete. */
@@ -47,6 +47,8 @@ export const memoryCosts = {
   completedPart: 1_400,
   /** A part that ListParts shows. */
   listedPart: 800,
+  /** What DeleteBucket keeps, one at a time. */
+  survey: 12 * MiB,
   /** The keys of helper objects that are deleted together. */
   removal: 512 * KiB,
   /** For each byte of a manifest while it is read, and while its list is used. */

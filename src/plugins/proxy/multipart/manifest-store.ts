@@ -23,7 +23,7 @@ import { release } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import type { BucketFacts } from '../state/bucket-facts.ts';
-import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
+import type { Admit, DelayedRemovals, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts';
 
@@ -59,36 +59,15 @@ export function createManifests({
   const inUse = new ListsInUse();
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
-  /** Waits for memory, since a list of 10,000 parts takes 8 MB while it is read. The caller releases it. */
-  async function readInTurn<T>(
+  const readManifest = <T>(
     name: ObjectName,
     id: string,
-    read: (stored: Buffer) => T,
+    parse: (stored: Buffer) => T,
     held: HeldMemory,
-  ): Promise<T | undefined> {
+  ): Promise<T | undefined> => {
     const key = manifestKey(reservedPrefix, name, id);
-    let taken = 0;
-    const admit = (bytes: number) => {
-      const more = bytes * memoryCosts.manifestByte - taken;
-      if (bytes <= smallText || more <= 0) return;
-      if (!held.tryTake(more)) throw new NoRoomYet(more);
-      taken += more;
-    };
-    for (;;)
-      try {
-        const stored = await state.read(name.bucket, key, manifestLimit, admit);
-        if (stored === undefined) return undefined;
-        const spare = taken - Math.min(taken, stored.length * memoryCosts.listByte);
-        const found = read(stored);
-        release(stored);
-        held.release(spare);
-        return found;
-      } catch (error) {
-        if (!(error instanceof NoRoomYet)) throw error;
-        await held.take(error.bytes);
-        taken += error.bytes;
-      }
-  }
+    return readInTurn((admit) => state.read(name.bucket, key, manifestLimit, admit), parse, held);
+  };
 
   /** Reads a manifest whose text is not kept in memory afterwards. */
   async function glance<T>(
@@ -98,7 +77,7 @@ export function createManifests({
   ): Promise<T | undefined> {
     const held = memory.hold('lists');
     try {
-      return await readInTurn(name, id, read, held);
+      return await readManifest(name, id, read, held);
     } finally {
       held.release();
     }
@@ -109,7 +88,7 @@ export function createManifests({
     { manifest, seal }: { readonly manifest: string; readonly seal: string },
     held: HeldMemory,
   ): Promise<StoredPartList> {
-    const list = await readInTurn(
+    const list = await readManifest(
       name,
       manifest,
       (stored) => manifestOfObject(stored.toString(), name),
@@ -210,6 +189,39 @@ export function createManifests({
     removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
     mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
+}
+
+/**
+ * Reads a helper object in its turn, since a list of 10,000 parts takes 8 MB while it is read. What the parsed form
+ * takes stays held until the caller releases it.
+ * @throws as HeldMemory; errors of `read` and `parse`
+ */
+export async function readInTurn<T>(
+  read: (admit: Admit) => Promise<Buffer | undefined>,
+  parse: (stored: Buffer) => T,
+  held: HeldMemory,
+): Promise<T | undefined> {
+  let taken = 0;
+  const admit = (bytes: number) => {
+    const more = bytes * memoryCosts.manifestByte - taken;
+    if (bytes <= smallText || more <= 0) return;
+    if (!held.tryTake(more)) throw new NoRoomYet(more);
+    taken += more;
+  };
+  for (;;)
+    try {
+      const stored = await read(admit);
+      if (stored === undefined) return undefined;
+      const spare = taken - Math.min(taken, stored.length * memoryCosts.listByte);
+      const found = parse(stored);
+      release(stored);
+      held.release(spare);
+      return found;
+    } catch (error) {
+      if (!(error instanceof NoRoomYet)) throw error;
+      await held.take(error.bytes);
+      taken += error.bytes;
+    }
 }
 
 /** Compares the bytes first, because parsing takes four times as much memory. */

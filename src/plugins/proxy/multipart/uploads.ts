@@ -82,7 +82,7 @@ export class Uploads {
   /** Deletes the records, except the done record, which stays as long as a Complete may be repeated. */
   async finish(record: UploadRecord, done: DoneRecord): Promise<void> {
     const doneKey = doneRecordKey(this.#prefix, record.uploadId);
-    await this.#state.put(record.bucket, doneKey, doneRecordText(done));
+    await this.#state.put(record.bucket, doneKey, doneRecordText({ ...done, bucket: record.bucket }));
     this.#removals.add(record.bucket, doneKey, doneLifeMs);
     await this.#remove(record, record.uploadId, doneKey);
   }

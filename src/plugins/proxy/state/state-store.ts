@@ -58,13 +58,18 @@ export interface StateStore {
 }
 
 /** The contents of the bucket itself, wherever helper objects are kept. Throws like StateStore. */
-export interface BucketContents extends Pick<StateStore, 'put' | 'get'> {
+export interface BucketContents extends Pick<StateStore, 'put' | 'read'> {
   /** Everything to delete before the bucket can be deleted, in key order: objects, or versions and delete markers. */
   everything(bucket: string): AsyncIterable<readonly StateVersion[]>;
   /** Ids of open multipart uploads. */
   openUploads(bucket: string): AsyncIterable<readonly string[]>;
   /** @returns undefined for a delete marker, and if the version does not exist */
-  getVersion(bucket: string, version: StateVersion, limit: number): Promise<string | undefined>;
+  readVersion(
+    bucket: string,
+    version: StateVersion,
+    limit: number,
+    admit: Admit,
+  ): Promise<Buffer | undefined>;
   /** Deletes exactly these versions. */
   deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void>;
 }
@@ -109,12 +114,13 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     return this.#read({ method: 'GET', bucket: this.#home(bucket), key }, limit, admit);
   }
 
-  async getVersion(
+  readVersion(
     bucket: string,
     { key, versionId = 'null' }: StateVersion,
     limit: number,
-  ): Promise<string | undefined> {
-    return textOf(await this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit));
+    admit: Admit,
+  ): Promise<Buffer | undefined> {
+    return this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit, admit);
   }
 
   #read(request: UpstreamRequest, limit: number, admit?: Admit): Promise<Buffer | undefined> {
