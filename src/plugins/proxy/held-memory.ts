@@ -22,8 +22,10 @@ const maxOfKind = {
   surveys: 12 * MiB,
   /** Answers of the store to callers' requests that are read as a whole. */
   answers: 6 * MiB,
-  /** Parts that a Complete or a ListParts asks for, with their records, and keys of records to delete. */
+  /** Parts that a Complete or a ListParts asks for, with their records. */
   records: 16 * MiB,
+  /** Keys of helper objects to delete. */
+  removals: 4 * MiB,
   /** Part lists of objects. */
   lists: 20 * MiB,
   /** Pages of helper objects' listings. */

@@ -44,34 +44,43 @@ const answerLimit = 1024 * 1024;
 export async function completeOnce(
   services: ProxyServices,
   context: RequestContext,
-  { parts, named, held }: WantedParts,
+  wanted: WantedParts,
 ): Promise<Completed> {
-  const { request } = context;
-  const name = { bucket: request.bucket, key: request.key };
-  const uploadId = request.query.get('uploadId') ?? '';
-  const list = listHash(name, parts);
+  const name = { bucket: context.request.bucket, key: context.request.key };
+  const uploadId = context.request.query.get('uploadId') ?? '';
+  const list = listHash(name, wanted.parts);
   const done = await services.uploads.done(name, uploadId);
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await services.uploads.find(name, uploadId);
+  const completed = await completeParts(services, context, record, wanted);
+  const { etag, versionId } = completed;
+  await services.uploads.finish(record, { list, etag, versionId }).catch((error: Error) => {
+    context.log.warn('proxy.upload.records-left', { error: error.message });
+  });
+  return completed;
+}
+
+/** Returns the memory for the parts. Nothing refers to them afterwards. */
+async function completeParts(
+  services: ProxyServices,
+  context: RequestContext,
+  record: UploadRecord,
+  { parts, named, held }: WantedParts,
+): Promise<Completed> {
   const ids = new Set(parts.map(({ partNumber, etag }) => partRecordId(partNumber, etag)));
   const records = matchParts(parts, await services.uploads.parts.find(record, ids));
-  const type = readChecksumType(request.headers);
+  const type = readChecksumType(context.request.headers);
   const checksums = await verifyChecksums(services, record, { parts, records, named, type });
   const sealed = await sealParts(services, record, records, checksums);
   await saveManifest(services, record, sealed);
-  const replaced = await manifestToReplace(services, name);
+  const replaced = await manifestToReplace(services, record);
   const completed = await completeAtStore(services, context, record, records, sealed);
   services.partKeys.forget(record.manifest);
   services.uploadKeys.forget(record);
   await keepManifest(services, record, sealed);
-  if (replaced !== record.manifest) await removeManifest(services, name, replaced);
+  if (replaced !== record.manifest) await removeManifest(services, record, replaced);
   const etag = await inlineParts(services, record, sealed, completed.etag);
   held.release();
-  await services.uploads
-    .finish(record, { list, etag, versionId: completed.versionId })
-    .catch((error: Error) => {
-      context.log.warn('proxy.upload.records-left', { error: error.message });
-    });
   return { ...completed, etag, checksum: checksums.whole };
 }
 

@@ -118,7 +118,7 @@ export class PartRecords {
    */
   async #removeFormer(upload: UploadRecord, number: number): Promise<number> {
     const { state, reservedPrefix, memory, currentEtag } = this.#options;
-    const held = memory.hold('records');
+    const held = memory.hold('removals');
     await held.take(memoryCosts.removal);
     try {
       const prefix = uploadPrefix(reservedPrefix, upload.uploadId);

@@ -110,7 +110,7 @@ export class Uploads {
   async #remove({ bucket }: ObjectName, uploadId: string, keep?: string): Promise<void> {
     this.#known.delete(uploadId);
     this.parts.forget(uploadId);
-    const held = this.#memory.hold('records');
+    const held = this.#memory.hold('removals');
     await held.take(memoryCosts.removal);
     try {
       const batch: string[] = [];
