@@ -119,8 +119,8 @@ export class Budget {
   /** What a part gives back may serve those who wait in another one. */
   #free(amount: number): void {
     this.#used -= amount;
+    if (this.#whole !== undefined) return this.#whole.#free(amount);
     this.#serve();
     for (const part of this.#parts) part.#serve();
-    if (this.#whole !== undefined) this.#whole.#free(amount);
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { partRecordId } from '../../../../src/core/envelope/records.ts';
+import { partRecordId, partRecordKey } from '../../../../src/core/envelope/records.ts';
 import { S3Error } from '../../../../src/core/s3/error.ts';
 import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import { matchParts } from '../../../../src/plugins/proxy/multipart/complete-once.ts';
@@ -124,6 +124,56 @@ test('a Complete under the name of another object is not taken for a repeated on
   const done = await uploads.done(other, record.uploadId);
   assert.is.not(done?.list, listHash(other, parts));
   assert.is(await code(uploads.find(other, record.uploadId)), 'NoSuchUpload');
+});
+
+/** Numbers and ETags of the records that are there. */
+const recordsIn = (state: MemoryState) =>
+  [...state.objects.keys()]
+    .map((key) => /\/(\d{5})\/([^/]+)\//.exec(key))
+    .flatMap((match) =>
+      match === null ? [] : [`${Number(match[1])} ${Buffer.from(match[2] ?? '', 'base64url')}`],
+    );
+
+test('the record of a part that is sent again stays if the store has another one, or is not asked', async () => {
+  const state = new MemoryState(1_000);
+  const uploads = open(state);
+  await uploads.begin(record, sealKey);
+  const send = (n: number, etag: string, has: string | undefined) => {
+    if (has === undefined) current.delete(n);
+    else current.set(n, has);
+    return uploads.parts.add(record, { part: partEntry(n), etag });
+  };
+  await send(1, 'a', undefined);
+  await send(2, 'x', undefined);
+  await send(1, 'b', undefined);
+  assert.equal(recordsIn(state).sort(), ['1 a', '1 b', '2 x'], 'the store did not tell');
+  await send(1, 'c', 'of a proxy that has not recorded it yet');
+  assert.equal(recordsIn(state).sort(), ['1 a', '1 b', '1 c', '2 x']);
+  await send(1, 'd', 'b');
+  assert.equal(recordsIn(state).sort(), ['1 b', '2 x'], 'it lost to one sent at the same time');
+  await send(1, 'e', 'e');
+  assert.equal(recordsIn(state).sort(), ['1 e', '2 x']);
+});
+
+test('an upload with too many records takes no further part, and can be completed', async () => {
+  const state = new MemoryState(1_000);
+  current.clear();
+  const uploads = open(state);
+  await uploads.begin(record, sealKey);
+  for (let at = 0; at < 11_000; at++)
+    await state.put(
+      record.bucket,
+      partRecordKey('.svc/', record.uploadId, { part: partEntry(1), etag: `e${at}` }),
+      '',
+    );
+  await uploads.parts.admit(record);
+  const other = open(state);
+  assert.is(await code(other.parts.admit(record)), 'InvalidRequest');
+  const found = await other.parts.find(record, new Set([partRecordId(1, 'e10500'), partRecordId(2, 'none')]));
+  assert.equal(
+    found.map(({ etag }) => etag),
+    ['e10500'],
+  );
 });
 
 test.run();
