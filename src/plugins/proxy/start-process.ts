@@ -51,7 +51,7 @@ import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 import { createBucketFacts } from './state/bucket-facts.ts';
-import { partEtag } from './state/listings.ts';
+import { storedPart } from './state/listings.ts';
 import { DelayedRemovals, UpstreamStateStore } from './state/state-store.ts';
 import { createUpstream, type UpstreamParts } from './upstream/s3-upstream.ts';
 import { putObject } from './write/put-object.ts';
@@ -225,7 +225,7 @@ export function createContext(parts: ContextParts): OwnedContext {
   const uploadKeys = new UploadKeys(keys);
   const uploads = new Uploads({
     ...{ state, reservedPrefix, keys: uploadKeys, removals, memory },
-    currentEtag: (upload, number) => partEtag(upstream, upload, number),
+    currentEtag: async (upload, number) => (await storedPart(upstream, upload, number))?.etag,
   });
   const spoolSpace = new SpoolSpace(config.spoolSize);
   const stores = { upstream, state, contents, buckets };

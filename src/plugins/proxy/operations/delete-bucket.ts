@@ -85,7 +85,11 @@ async function clear(
 }
 
 /** NoSuchBucket means that the bucket was deleted after all. */
-async function restore({ contents }: ProxyServices, { request, log }: RequestContext, { kept }: BucketSurvey) {
+async function restore(
+  { contents }: ProxyServices,
+  { request, log }: RequestContext,
+  { kept }: BucketSurvey,
+) {
   await concurrently([...kept.keys()], writesAtOnce, (key) =>
     contents.put(request.bucket, key, kept.get(key) ?? '').catch((error: unknown) => {
       if (error instanceof S3Error && error.code === 'NoSuchBucket') return;

@@ -134,25 +134,35 @@ async function* pages(
   }
 }
 
-/** The ETag of one part of an open upload as it is now, unquoted; undefined if there is no such part. */
-export async function partEtag(
+/** A part as the store has it now. */
+export interface StoredPart {
+  /** Unquoted. */
+  readonly etag: string;
+  /** Stored bytes. */
+  readonly size: number;
+}
+
+/** One part of an open upload; undefined if there is no such part. @throws S3Error of the store */
+export async function storedPart(
   upstream: Upstream,
   { bucket, key, uploadId }: ObjectName & { readonly uploadId: string },
   number: number,
-): Promise<string | undefined> {
+  signal?: AbortSignal,
+): Promise<StoredPart | undefined> {
   const { entries } = await listingPage(upstream, {
     bucket,
     key,
     query: [
-      ['uploadId', uploadId],
-      ['part-number-marker', String(number - 1)],
       ['max-parts', '1'],
+      ['part-number-marker', String(number - 1)],
+      ['uploadId', uploadId],
     ],
-    shape: { root: 'ListPartsResult', entries: ['Part'], fields: ['PartNumber', 'ETag'] },
+    shape: { root: 'ListPartsResult', entries: ['Part'], fields: ['PartNumber', 'ETag', 'Size'] },
     limit: partLimit,
+    ...(signal && { signal }),
   });
   const part = entries.find((entry) => entry.get('PartNumber') === String(number));
-  return part && unquote(part.get('ETag') ?? '');
+  return part && { etag: unquote(part.get('ETag') ?? ''), size: Number(part.get('Size')) };
 }
 
 interface WantedPage {

@@ -85,7 +85,12 @@ test('a request beyond the bound enters when another one has left', async () => 
 });
 
 test('what those that wait hold of their bodies is bounded, and given back', async () => {
-  const slots = new RequestSlots({ served: 1, waiting: 9, memory: remaining(101), makeRoom: () => undefined });
+  const slots = new RequestSlots({
+    served: 1,
+    waiting: 9,
+    memory: remaining(101),
+    makeRoom: () => undefined,
+  });
   const leave = await slots.enter(never, 1_000);
   const first = slots.enter(never, 60);
   await isSlowDown(slots.enter(never, 50));
