@@ -44,7 +44,7 @@ const answerLimit = 1024 * 1024;
 export async function completeOnce(
   services: ProxyServices,
   context: RequestContext,
-  wanted: WantedParts,
+  wanted: PartsToComplete,
 ): Promise<Completed> {
   const name = { bucket: context.request.bucket, key: context.request.key };
   const uploadId = context.request.query.get('uploadId') ?? '';
@@ -65,7 +65,7 @@ async function completeParts(
   services: ProxyServices,
   context: RequestContext,
   record: UploadRecord,
-  { parts, named, held }: WantedParts,
+  { parts, named, held }: PartsToComplete,
 ): Promise<Completed> {
   const ids = new Set(parts.map(({ partNumber, etag }) => partRecordId(partNumber, etag)));
   const records = matchParts(parts, await services.uploads.parts.find(record, ids));
@@ -85,7 +85,7 @@ async function completeParts(
 }
 
 /** The parts of a Complete. */
-export interface WantedParts {
+export interface PartsToComplete {
   readonly parts: readonly CompletedPart[];
   /** The checksum of the whole that it names. */
   readonly named: ObjectChecksum | undefined;

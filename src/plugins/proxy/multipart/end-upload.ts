@@ -14,7 +14,7 @@ import {
   completedAnswer,
   completedObject,
   completeOnce,
-  type WantedParts,
+  type PartsToComplete,
 } from './complete-once.ts';
 import { removeManifest } from './manifest-store.ts';
 import type { UploadRecord } from './upload-record.ts';
@@ -22,7 +22,7 @@ import type { UploadRecord } from './upload-record.ts';
 /** 10,000 parts with a checksum each. */
 const listLimit = 4 * 1024 * 1024;
 
-interface Asked extends WantedParts {
+interface Asked extends PartsToComplete {
   /** Hash of everything that determines the answer, checksums included; never leaves this process. */
   readonly asked: string;
 }
