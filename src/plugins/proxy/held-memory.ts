@@ -75,8 +75,9 @@ export interface HeldMemory {
 }
 
 /**
- * The memory that all requests of a process may hold. Those that do not fit wait in order. Of each kind, the one that
- * began first proceeds whatever is held, so that there is always progress: it may need more to come to its end.
+ * The memory that all requests of a process may hold. Those that do not fit wait, the smallest first, so that large ones
+ * do not hold up others. Of each kind, the one that began first proceeds whatever is held, so that there is always
+ * progress: it may need more to come to its end.
  */
 export class MemoryBudget {
   readonly #whole: Budget;
@@ -98,7 +99,7 @@ export class MemoryBudget {
   #kind(name: HeldKind): Kind {
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
-    const kind = { budget: new Budget(maxOfKind[name], 'first', this.#whole), holds: new Set<Hold>() };
+    const kind = { budget: new Budget(maxOfKind[name], 'smallest', this.#whole), holds: new Set<Hold>() };
     this.#kinds.set(name, kind);
     return kind;
   }

@@ -41,8 +41,18 @@ const flightsOf = new WeakMap<ProxyServices, Map<string, Flight>>();
  * retry finds it done.
  */
 export const completeUpload: OperationHandler = async (services, context) => {
-  const location = `http://${context.request.headers.host ?? 'localhost'}`;
-  const completed = singleFlight(services, context, await readAsked(services, context));
+  const { headers } = context.request;
+  const location = `http://${headers.host ?? 'localhost'}`;
+  const body = await context.payload.read(listLimit);
+  const asked = createHash('sha256')
+    .update(JSON.stringify([context.request.bucket, context.request.key, readObjectChecksum(headers)]))
+    .update(body)
+    .digest('base64');
+  const running = flightsOf.get(services)?.get(context.request.query.get('uploadId') ?? '');
+  const completed =
+    running?.asked === asked
+      ? running.result
+      : singleFlight(services, context, { ...(await partsOf(services, context, body)), asked });
   await respondSlowly(
     services,
     context,
@@ -51,25 +61,21 @@ export const completeUpload: OperationHandler = async (services, context) => {
 };
 
 /** Takes memory for the parts before they are read from the document. */
-async function readAsked(
+async function partsOf(
   services: ProxyServices,
-  { request, payload, memory, signal }: RequestContext,
-): Promise<Asked> {
-  const body = await payload.read(listLimit);
+  { request, memory, signal }: RequestContext,
+  body: Buffer,
+): Promise<PartsToComplete> {
   const held = services.memory.hold('records', signal);
   try {
     const most = Math.min(maxParts, Math.floor(body.length / shortestPart)) * memoryCosts.completedPart;
     await held.take(most);
     const parts = parseCompleteMultipart(body).map((part) => ({ ...part, etag: inward(part.etag) }));
     const named = readObjectChecksum(request.headers);
-    const asked = createHash('sha256')
-      .update(JSON.stringify([request.bucket, request.key, named]))
-      .update(body)
-      .digest('base64');
     held.release(most - parts.length * memoryCosts.completedPart);
     release(body);
     memory.of('bodies').release();
-    return { parts, named, asked, held };
+    return { parts, named, held };
   } catch (error) {
     held.release();
     throw error;
