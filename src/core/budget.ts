@@ -13,6 +13,8 @@ export interface Share {
   release(amount?: number): void;
   /** Stops waiting. @returns false if the share was no longer waiting */
   giveUp(): boolean;
+  /** Grants a waiting share now, whatever others hold. */
+  force(): void;
 }
 
 interface Waiter {
@@ -24,13 +26,20 @@ interface Waiter {
 export class Budget {
   readonly #most: number;
   readonly #order: Order;
+  readonly #whole: Budget | undefined;
+  readonly #parts: Budget[] = [];
   readonly #waiting = new Set<Waiter>();
   #used = 0;
 
-  /** @param most in any unit, such as bytes or places; a single request for more waits until it gives up */
-  constructor(most: number, order: Order = 'first') {
+  /**
+   * @param most in any unit, such as bytes or places; a single request for more waits until it gives up
+   * @param whole a budget that this one is a part of, so that what is held here must fit there, too
+   */
+  constructor(most: number, order: Order = 'first', whole?: Budget) {
     this.#most = most;
     this.#order = order;
+    this.#whole = whole;
+    if (whole !== undefined) whole.#parts.push(this);
   }
 
   get used(): number {
@@ -49,6 +58,8 @@ export class Budget {
     const waiter: Waiter = {
       amount,
       grant: () => {
+        this.#waiting.delete(waiter);
+        this.#add(amount);
         held = amount;
         resolve(true);
       },
@@ -67,8 +78,7 @@ export class Budget {
       release: (amount = held) => {
         const given = Math.min(amount, held);
         held -= given;
-        this.#used -= given;
-        this.#serve();
+        this.#free(given);
       },
       giveUp: () => {
         if (!waiting.delete(waiter)) return false;
@@ -76,14 +86,15 @@ export class Budget {
         this.#serve();
         return true;
       },
+      force: () => {
+        if (waiting.has(waiter)) waiter.grant();
+      },
     };
   }
 
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      if (this.#used + next.amount > this.#most) return;
-      this.#waiting.delete(next);
-      this.#used += next.amount;
+      if (!this.#fits(next.amount)) return;
       next.grant();
     }
   }
@@ -93,5 +104,23 @@ export class Budget {
     if (this.#order === 'first') return next;
     for (const one of this.#waiting) if (next === undefined || one.amount < next.amount) next = one;
     return next;
+  }
+
+  #fits(amount: number): boolean {
+    const fits = this.#used + amount <= this.#most;
+    return fits && (this.#whole === undefined || this.#whole.#fits(amount));
+  }
+
+  #add(amount: number): void {
+    this.#used += amount;
+    if (this.#whole !== undefined) this.#whole.#add(amount);
+  }
+
+  /** What a part gives back may serve those who wait in another one. */
+  #free(amount: number): void {
+    this.#used -= amount;
+    if (this.#whole !== undefined) return this.#whole.#free(amount);
+    this.#serve();
+    for (const part of this.#parts) part.#serve();
   }
 }

@@ -154,6 +154,47 @@ test('stays within 128 MiB while bodies come in chunks of one byte', async () =>
   await cgroup.remove();
 });
 
+const signature = 'a'.repeat(64);
+
+/** Bodies in aws-chunked chunks of one byte, whose decoded length nobody announces. */
+const awsChunks: Readonly<
+  Record<string, { readonly mode: string; readonly chunk: string; readonly end: string }>
+> = {
+  unsigned: { mode: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', chunk: '1\r\nx\r\n', end: '0\r\n\r\n' },
+  signed: {
+    mode: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
+    chunk: `1;chunk-signature=${signature}\r\nx\r\n`,
+    end: `0;chunk-signature=${signature}\r\n\r\n`,
+  },
+};
+
+for (const format of ['1', '2'])
+  for (const [name, { mode, chunk, end }] of Object.entries(awsChunks))
+    test(`stays within 128 MiB while ${name} chunks of one byte come (format ${format})`, async () => {
+      const proxy = await rig.proxy({ args: ['--format', format], under: cgroup.under });
+      const sent = (bytes: number) => Buffer.from(chunk.repeat(bytes) + end);
+      const put = (key: string, bytes: Buffer) =>
+        Buffer.concat([
+          head(`PUT /bucket/${key}`, `x-amz-content-sha256: ${mode}`, `Content-Length: ${bytes.length}`),
+          bytes,
+        ]);
+      const crowd = new Crowd(proxy.url);
+      for (let at = 0; at < 16; at++)
+        await crowd.send(1, put(`stops-${at}`, sent(65_000)).subarray(0, -end.length));
+      await setTimeout(3_000);
+      assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200);
+      assert.is(cgroup.killed(), 0);
+      crowd.end();
+      for (const bytes of [0, 1, 100_000]) {
+        assert.is((await rawBytes(proxy.url, put('whole', sent(bytes)))).status, 200);
+        const { body: read } = await rawHttp(`${proxy.url}/bucket/whole`);
+        assert.is(read.toString(), 'x'.repeat(bytes));
+      }
+      assert.is(cgroup.killed(), 0);
+      await proxy.stop();
+      await cgroup.remove();
+    });
+
 const longKeys = Array.from({ length: 1_000 }, (_, index) => `${'&amp;'.repeat(1_000)}${index}`);
 const entry = `<Size>33</Size><ETag>"${'a'.repeat(32)}"</ETag><StorageClass>STANDARD</StorageClass>`;
 const listing = Buffer.from(

@@ -52,6 +52,20 @@ test('is given back once, and never more than is held', () => {
   assert.equal([share.held, budget.used], [0, 0]);
 });
 
+test('parts fit into the whole, and what one gives back serves those who wait in another', () => {
+  const whole = new Budget(10);
+  const [one, other] = [new Budget(8, 'first', whole), new Budget(8, 'first', whole)];
+  const first = one.ask(7);
+  const waiting = [other.ask(4), one.ask(2), other.ask(1)];
+  assert.equal([...waits(waiting), whole.used], [true, true, true, 7]);
+  first.release(3);
+  assert.equal([...waits(waiting), whole.used], [false, false, true, 10]);
+  waiting[2]?.force();
+  assert.equal([...waits(waiting), whole.used, other.used], [false, false, false, 11, 5]);
+  for (const share of [first, ...waiting]) share.release();
+  assert.equal([whole.used, one.used, other.used], [0, 0, 0]);
+});
+
 test('is never given twice, and nobody is forgotten', () => {
   const most = 20;
   const step = fc.record({

@@ -51,14 +51,23 @@ export const manifestKey = (reserved: string, name: ObjectName, id: string): str
  */
 export function partRecordKey(reserved: string, uploadId: string, record: PartRecord): string {
   const { part, etag, checksum, sealed } = record;
-  const number = String(part.n).padStart(5, '0');
-  const tag = Buffer.from(etag).toString('base64url');
   const sum = checksum === undefined ? '-' : Buffer.from(checksum, 'base64').toString('base64url');
   const [begins, proves] = keyFields(record);
-  const fields = [number, tag, sum, begins, part.size, proves];
+  const fields = [sum, begins, part.size, proves];
   if (sealed !== undefined) fields.push(`1.${sealed}`);
-  return `${uploadPrefix(reserved, uploadId)}${fields.join('/')}`;
+  return `${uploadPrefix(reserved, uploadId)}${partRecordId(part.n, etag)}${fields.join('/')}`;
 }
+
+/** `<n>/`: how the keys of all records of a part begin, below `uploadPrefix`. */
+export const partNumberPrefix = (number: number): string => `${String(number).padStart(5, '0')}/`;
+
+/** `<n>/<etag>/`: how the key of a part's record begins, below `uploadPrefix`. */
+export const partRecordId = (number: number, etag: string): string =>
+  `${partNumberPrefix(number)}${Buffer.from(etag).toString('base64url')}/`;
+
+/** The beginning from `partRecordId` of a key below `uploadPrefix`. */
+export const idOfPartRecord = (key: string): string =>
+  key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1);
 
 function keyFields({ part, commitment }: PartRecord): readonly [begins: string, proves: string] {
   if ('salt' in part) return [part.salt, `2.${commitment}`];

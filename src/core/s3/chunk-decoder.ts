@@ -1,3 +1,4 @@
+import { inBlocks } from '../block-body.ts';
 import { s3Error } from './error.ts';
 
 /** Observes a decoder to check signatures; throws an S3Error to reject the body. */
@@ -21,6 +22,10 @@ export interface ChunkDecoderOptions {
 type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 
 const maxTrailers = 16;
+/** Slices of one input that share its memory. */
+const maxSlices = 16;
+/** For the plaintext behind them. */
+const blockBytes = 16 * 1024;
 const trailerSignature = 'x-amz-trailer-signature';
 
 /** Collects one CRLF-terminated line of bounded length across pieces. A lone CR is rejected. */
@@ -88,13 +93,16 @@ export class ChunkDecoder {
     return this.#trailers;
   }
 
-  /** The plaintext in `input`, as slices that share its memory. */
+  /**
+   * The plaintext in `input`: a few slices that share its memory, and the rest copied together, because senders may cut
+   * a body into chunks of one byte.
+   */
   push(input: Buffer): Buffer[] {
     const slices: Buffer[] = [];
-    let at = 0;
-    while (at < input.length) {
-      if (this.#state === 'data') at = this.#takeData(input, at, slices);
-      else at = this.#takeLine(input, at);
+    const all = this.#slices(input);
+    for (let next = all.next(); !next.done; next = all.next()) {
+      slices.push(next.value);
+      if (slices.length === maxSlices) slices.push(...inBlocks(all, blockBytes));
     }
     return slices;
   }
@@ -107,13 +115,24 @@ export class ChunkDecoder {
     if (!this.done) throw malformed();
   }
 
-  #takeData(input: Buffer, at: number, slices: Buffer[]): number {
+  *#slices(input: Buffer): Generator<Buffer, void> {
+    for (let at = 0; at < input.length; ) {
+      if (this.#state !== 'data') {
+        at = this.#takeLine(input, at);
+        continue;
+      }
+      const slice = this.#takeData(input, at);
+      at += slice.length;
+      yield slice;
+    }
+  }
+
+  #takeData(input: Buffer, at: number): Buffer {
     const slice = input.subarray(at, at + this.#left);
     this.#left -= slice.length;
     this.#options.observer?.chunkData(slice);
-    slices.push(slice);
     if (this.#left === 0) this.#state = 'data-end';
-    return at + slice.length;
+    return slice;
   }
 
   #takeLine(input: Buffer, at: number): number {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { collect } from '../collect.ts';
 import {
   type Checksum,
   type ChecksumAlgorithm,
@@ -159,50 +160,13 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
 
 async function readAll(chunks: () => AsyncIterable<Buffer>, length = 0, limit: number): Promise<Buffer> {
   if (length > limit) throw tooLong();
-  const pieces = new JoinedPieces();
-  for await (const chunk of chunks()) {
-    pieces.add(chunk);
-    if (pieces.size > limit) throw tooLong();
-  }
-  return pieces.whole();
+  return collect(chunks(), limit, tooLong, undefined, length);
 }
 
 const tooLong = () => s3Error('MaxMessageLengthExceeded');
 
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
-
-/** Maximum number of pieces that wait to be joined. */
-const mostLoose = 256;
-
-/**
- * A body that is collected whole. Callers may send it in single bytes, and a slice costs a hundred times as much and
- * keeps its whole block in memory, so small pieces are merged on arrival.
- */
-export class JoinedPieces {
-  readonly #joined: Buffer[] = [];
-  #loose: Buffer[] = [];
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(piece: Buffer): void {
-    this.#size += piece.length;
-    this.#loose.push(Buffer.from(piece));
-    if (this.#loose.length === mostLoose) this.#join();
-  }
-
-  whole(): Buffer {
-    return Buffer.concat([...this.#joined, ...this.#loose], this.#size);
-  }
-
-  #join(): void {
-    this.#joined.push(Buffer.concat(this.#loose));
-    this.#loose = [];
-  }
-}
 
 function algorithmsOf(
   expectations: readonly Expectation[],

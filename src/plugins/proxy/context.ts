@@ -4,6 +4,7 @@ import type { S3Request } from '../../core/s3/request.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ProxyConfig } from './config.ts';
 import type { DataKeys } from './data-keys.ts';
+import type { MemoryBudget, RequestMemory } from './held-memory.ts';
 import type { ProxyMetrics } from './metrics.ts';
 import type { Manifests } from './multipart/manifest-store.ts';
 import type { PartKeys } from './multipart/part-keys.ts';
@@ -11,7 +12,6 @@ import type { UploadKeys } from './multipart/upload-keys.ts';
 import type { Uploads } from './multipart/uploads.ts';
 import type { SpoolSpace } from './read/body/spool.ts';
 import type { ObjectReader } from './read/stored-object.ts';
-import type { HeldResponses } from './server/admit-request.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';
 import type { BucketContents, StateStore } from './state/state-store.ts';
 import type { Upstream } from './upstream/upstream.ts';
@@ -21,6 +21,8 @@ export interface ProxyServices {
   readonly config: ProxyConfig;
   readonly log: Logger;
   readonly metrics: ProxyMetrics;
+  /** Bounds what requests hold. */
+  readonly memory: MemoryBudget;
   /** Wraps and unwraps under the KEK, with bindings applied. */
   readonly keys: DataKeys;
   /** DEKs of parts, some of which are requested ahead of their part. */
@@ -50,8 +52,8 @@ export interface RequestContext {
   /** The caller's body, decoded and checked while it is read; reading starts on demand. */
   readonly payload: Payload;
   readonly answer: ResponseWriter;
-  /** Memory for store responses that are read whole; released with the request. */
-  readonly held: HeldResponses;
+  /** What the request holds; released with it. */
+  readonly memory: RequestMemory;
   /** Aborted when the caller disconnects or the time to drain is over. */
   readonly signal: AbortSignal;
   /** Registers a function to call when the request ends, for whatever reason. */

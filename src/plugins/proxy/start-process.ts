@@ -15,6 +15,7 @@ import type { ProxyConfig } from './config.ts';
 import type { OperationHandler, ProxyServices } from './context.ts';
 import { copyObject, uploadPartCopy } from './copy/copy-object.ts';
 import { createDataKeys } from './data-keys.ts';
+import { MemoryBudget } from './held-memory.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import { createUpload } from './multipart/create-upload.ts';
 import { abortUpload, completeUpload } from './multipart/end-upload.ts';
@@ -45,11 +46,12 @@ import {
 import { withRecovery } from './recovery-keys.ts';
 import { createRewrapRecords, withRewraps } from './rewrapped-keys.ts';
 import { createAccessLog } from './server/access-log.ts';
-import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
+import { createAuthenticate, RequestSlots } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 import { createBucketFacts } from './state/bucket-facts.ts';
+import { storedPart } from './state/listings.ts';
 import { DelayedRemovals, UpstreamStateStore } from './state/state-store.ts';
 import { createUpstream, type UpstreamParts } from './upstream/s3-upstream.ts';
 import { putObject } from './write/put-object.ts';
@@ -63,9 +65,6 @@ const stallMs = 60_000;
  */
 const connectionBounds = { connections: 512, handshakes: 64, requests: 8, staleMs: 5_000 };
 const requestsAtOnce = 128;
-const waitingBytes = 8 * 1024 * 1024;
-const bodyBytes = 4 * 1024 * 1024;
-const answerBytes = 2 * 1024 * 1024;
 
 export interface ProcessOptions {
   readonly config: ProxyConfig;
@@ -122,14 +121,12 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       routes: createRoutes(),
       stallMs,
       signal,
-      bodies: new BodyBudget(bodyBytes),
       slots: new RequestSlots({
         served: requestsAtOnce,
         waiting: connectionBounds.connections - requestsAtOnce,
-        waitingBytes,
+        memory: context.memory,
         makeRoom: () => connections.endStale(),
       }),
-      answers: new ResponseMemory(answerBytes),
       accessLog: config.accessLog && createAccessLog(config.accessLog, log),
     });
     const server = await startServer(config, { dispatch, connections, log, signal });
@@ -214,24 +211,29 @@ export function createContext(parts: ContextParts): OwnedContext {
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
   const buckets = createBucketFacts(upstream);
+  const memory = new MemoryBudget();
   const helpers = createUpstream(config, log, { credentials, ca, limits: helperLimits });
   const { reservedPrefix } = config;
-  const state = new UpstreamStateStore({ config, upstream: helpers, buckets });
+  const state = new UpstreamStateStore({ config, upstream: helpers, buckets, memory });
   const beside = { stateBucket: undefined, reservedPrefix };
-  const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
+  const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets, memory });
   const removals = new DelayedRemovals(state, log);
   const rewraps = createRewrapRecords(state, reservedPrefix);
   const keys = withRecovery(withRewraps(createDataKeys(transit, config), rewraps), config.recoveryRecipients);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
-  const manifests = createManifests({ state, keys, reservedPrefix, removals });
+  const manifests = createManifests({ state, keys, reservedPrefix, removals, memory });
   const uploadKeys = new UploadKeys(keys);
-  const uploads = new Uploads(state, reservedPrefix, uploadKeys, removals);
+  const uploads = new Uploads({
+    ...{ state, reservedPrefix, keys: uploadKeys, removals, memory },
+    currentEtag: async (upload, number) => (await storedPart(upstream, upload, number))?.etag,
+  });
   const spoolSpace = new SpoolSpace(config.spoolSize);
   const stores = { upstream, state, contents, buckets };
   const shared = {
     config,
     log,
     metrics,
+    memory,
     keys,
     partKeys,
     uploadKeys,

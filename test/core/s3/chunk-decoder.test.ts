@@ -61,6 +61,14 @@ test('slices share the memory of what was pushed', () => {
   assert.is(slice?.byteOffset, input.byteOffset + 3);
 });
 
+test('many small chunks come in few pieces, in order', () => {
+  const text = Array.from({ length: 20_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join('');
+  const input = Buffer.from([...text].map((letter) => `1\r\n${letter}\r\n`).join(''));
+  const pieces = new ChunkDecoder(unsigned).push(input);
+  assert.ok(pieces.length < 20, `${pieces.length}`);
+  assert.is(Buffer.concat(pieces).toString(), text);
+});
+
 test('an early end is IncompleteBody wherever it comes', () => {
   const whole = Buffer.from(good);
   for (let at = 0; at < whole.length; at++) {

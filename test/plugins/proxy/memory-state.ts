@@ -27,9 +27,11 @@ export class MemoryState implements StateStore {
     return Buffer.from(text);
   }
 
-  async *list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]> {
+  async *list(bucket: string, prefix: string, after = ''): AsyncIterable<readonly StateObject[]> {
     const start = `${bucket}/${prefix}`;
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith(start)).sort();
+    const keys = [...this.objects.keys()]
+      .filter((key) => key.startsWith(start) && key > `${bucket}/${after}`)
+      .sort();
     for (let index = 0; index < keys.length; index += this.#pageSize)
       yield keys
         .slice(index, index + this.#pageSize)

@@ -9,16 +9,12 @@ import { type EncryptedPart, type PartTarget, partQuery } from '../multipart/upl
 import { accessHeaders } from '../read/read-request.ts';
 import { committedKeys, segmentedDek } from '../read/segmented-reads.ts';
 import { type ByteRange, ObjectChanged } from '../read/stored-object.ts';
+import { storedPart } from '../state/listings.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { type CopyRequest, copyHeaders, type SourceObject } from './copy-request.ts';
 
 const answerLimit = 64 * 1024;
 const copyPartResult: DocumentShape = { root: 'CopyPartResult', fields: ['ETag', 'ChecksumCRC32'] };
-const partsResult: DocumentShape = {
-  root: 'ListPartsResult',
-  entries: ['Part'],
-  fields: ['PartNumber', 'ETag', 'Size'],
-};
 
 /** What is known of a part that the store copied; its plaintext never passed through the proxy. */
 type CopiedPart = Pick<EncryptedPart, 'entry' | 'commitment' | 'etag' | 'checksum' | 'sealed'>;
@@ -191,23 +187,15 @@ async function copyInStore(
  */
 async function wasTaken(
   { upstream }: ProxyServices,
-  { record: { bucket, key, uploadId }, number }: PartTarget,
+  { record, number }: PartTarget,
   etag: string,
   { size }: WantedSegments,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const query: [string, string][] = [
-    ['max-parts', '1'],
-    ['part-number-marker', String(number - 1)],
-    ['uploadId', uploadId],
-  ];
-  const response = await upstream.send({ method: 'GET', bucket, key, query, headers: {}, signal });
   try {
-    const [part] = (await xmlResult(response, partsResult, answerLimit)).entries;
-    if (part?.get('PartNumber') !== String(number)) return false;
-    // another request has replaced the part, so this record no longer belongs to any
-    if (unquote(part.get('ETag') ?? '') !== etag) return true;
-    return Number(part.get('Size')) === segmentedSize(size);
+    const part = await storedPart(upstream, record, number, signal);
+    // where another request has replaced the part, this record no longer belongs to any
+    return part !== undefined && (part.etag !== etag || part.size === segmentedSize(size));
   } catch (error) {
     if (error instanceof S3Error && error.status < 500) return false;
     throw error;

@@ -10,6 +10,7 @@ import { createVaultClient } from '../../../runtime/vault/client.ts';
 import { vaultConfig } from '../../../runtime/vault/settings.ts';
 import { createTransit } from '../../../runtime/vault/transit.ts';
 import { createDataKeys, type DataKeys } from '../data-keys.ts';
+import { MemoryBudget } from '../held-memory.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { createManifests } from '../multipart/manifest-store.ts';
 import { SpoolSpace } from '../read/body/spool.ts';
@@ -111,7 +112,9 @@ export function openReading(
     unencryptedReads,
   };
   const upstream = createUpstream(config, log, { credentials, ca });
-  const state = new UpstreamStateStore({ config, upstream, buckets: createBucketFacts(upstream) });
+  const memory = new MemoryBudget();
+  const buckets = createBucketFacts(upstream);
+  const state = new UpstreamStateStore({ config, upstream, buckets, memory });
   const rewraps = createRewrapRecords(state, reservedPrefix);
   const { keys, close: closeKeys } = openKeys(settings, rewraps, log);
   const manifests = createManifests({
@@ -119,6 +122,7 @@ export function openReading(
     keys,
     reservedPrefix,
     removals: new DelayedRemovals(state, log),
+    memory,
   });
   const metrics = { request() {}, refused() {}, bytes() {} };
   const spoolSpace = new SpoolSpace(0);

@@ -5,6 +5,7 @@ import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { createPayload } from '../../../core/s3/received-payload.ts';
 import { queryOf } from '../../../core/s3/request.ts';
 import type { OperationHandler, ProxyServices, ResponseWriter } from '../context.ts';
+import { RequestMemory } from '../held-memory.ts';
 import { refusalOf } from '../upstream/upstream.ts';
 
 /** A request as a caller of the proxy would send it. */
@@ -43,6 +44,7 @@ export async function callHandler(
   const ofBody = sent.document === undefined ? all : framing;
   const target = { rawPath: `/${name.bucket}/${name.key}`, rawQuery: '', query: queryOf(query) };
   const ends: (() => void)[] = [];
+  const memory = new RequestMemory(services.memory, signal);
   try {
     await handler(services, {
       request: { id: 'migrate', method, ...name, ...target, headers: all },
@@ -53,7 +55,7 @@ export async function callHandler(
         limit: maxStoredBytes,
       }),
       answer,
-      held: { begin: async () => undefined, take: async () => undefined, release() {} },
+      memory,
       signal,
       atEnd: (release) => void ends.push(release),
       log: services.log,
@@ -61,6 +63,7 @@ export async function callHandler(
     });
   } finally {
     for (const release of ends) release();
+    memory.release();
   }
   // an operation that takes long can end in an error after status 200 was sent
   if (/^(<\?xml[^>]*>)?\s*<Error[\s>]/.test(answer.text)) throw refusalOf(200, answer.text);

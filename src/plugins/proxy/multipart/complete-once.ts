@@ -11,7 +11,7 @@ import {
   storedListSize,
 } from '../../../core/envelope/manifest.ts';
 import { type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
-import type { PartRecord } from '../../../core/envelope/records.ts';
+import { type PartRecord, partRecordId } from '../../../core/envelope/records.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -25,6 +25,7 @@ import {
 } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
+import type { HeldMemory } from '../held-memory.ts';
 import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
@@ -42,34 +43,53 @@ const answerLimit = 1024 * 1024;
 export async function completeOnce(
   services: ProxyServices,
   context: RequestContext,
-  parts: readonly CompletedPart[],
-  named: ObjectChecksum | undefined,
+  wanted: PartsToComplete,
 ): Promise<Completed> {
-  const { request } = context;
-  const name = { bucket: request.bucket, key: request.key };
-  const uploadId = request.query.get('uploadId') ?? '';
-  const list = listHash(name, parts);
+  const name = { bucket: context.request.bucket, key: context.request.key };
+  const uploadId = context.request.query.get('uploadId') ?? '';
+  const list = listHash(name, wanted.parts);
   const done = await services.uploads.done(name, uploadId);
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await services.uploads.find(name, uploadId);
-  const records = matchParts(parts, await services.uploads.parts(record));
-  const type = readChecksumType(request.headers);
+  const completed = await completeParts(services, context, record, wanted);
+  const { etag, versionId } = completed;
+  await services.uploads.finish(record, { list, etag, versionId }).catch((error: Error) => {
+    context.log.warn('proxy.upload.records-left', { error: error.message });
+  });
+  return completed;
+}
+
+/** Returns the memory for the parts. Nothing refers to them afterwards. */
+async function completeParts(
+  services: ProxyServices,
+  context: RequestContext,
+  record: UploadRecord,
+  { parts, named, held }: PartsToComplete,
+): Promise<Completed> {
+  const ids = new Set(parts.map(({ partNumber, etag }) => partRecordId(partNumber, etag)));
+  const records = matchParts(parts, await services.uploads.parts.find(record, ids));
+  const type = readChecksumType(context.request.headers);
   const checksums = await verifyChecksums(services, record, { parts, records, named, type });
   const sealed = await sealParts(services, record, records, checksums);
   await saveManifest(services, record, sealed);
-  const replaced = await manifestToReplace(services, name);
+  const replaced = await manifestToReplace(services, record);
   const completed = await completeAtStore(services, context, record, records, sealed);
   services.partKeys.forget(record.manifest);
   services.uploadKeys.forget(record);
   await keepManifest(services, record, sealed);
-  if (replaced !== record.manifest) await removeManifest(services, name, replaced);
+  if (replaced !== record.manifest) await removeManifest(services, record, replaced);
   const etag = await inlineParts(services, record, sealed, completed.etag);
-  await services.uploads
-    .finish(record, { list, etag, versionId: completed.versionId })
-    .catch((error: Error) => {
-      context.log.warn('proxy.upload.records-left', { error: error.message });
-    });
+  held.release();
   return { ...completed, etag, checksum: checksums.whole };
+}
+
+/** The parts of a Complete. */
+export interface PartsToComplete {
+  readonly parts: readonly CompletedPart[];
+  /** The checksum of the whole that it names. */
+  readonly named: ObjectChecksum | undefined;
+  /** Memory for the parts and their records; released once they are not needed any more. */
+  readonly held: HeldMemory;
 }
 
 async function sealParts(

@@ -2,21 +2,27 @@ import { createHash } from 'node:crypto';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { inward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import { type ObjectChecksum, readObjectChecksum } from '../../../core/s3/object-checksum.ts';
-import { type CompletedPart, parseCompleteMultipart } from '../../../core/s3/request-documents.ts';
+import { readObjectChecksum } from '../../../core/s3/object-checksum.ts';
+import { parseCompleteMultipart } from '../../../core/s3/request-documents.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
+import { memoryCosts } from '../held-memory.ts';
 import { respondSlowly } from '../server/slow-answer.ts';
 import { refusal } from '../upstream/upstream.ts';
-import { type Completed, completedAnswer, completedObject, completeOnce } from './complete-once.ts';
+import {
+  type Completed,
+  completedAnswer,
+  completedObject,
+  completeOnce,
+  type PartsToComplete,
+} from './complete-once.ts';
 import { removeManifest } from './manifest-store.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** 10,000 parts with a checksum each. */
 const listLimit = 4 * 1024 * 1024;
 
-interface Asked {
-  readonly parts: readonly CompletedPart[];
-  readonly named: ObjectChecksum | undefined;
+interface Asked extends PartsToComplete {
   /** Hash of everything that determines the answer, checksums included; never leaves this process. */
   readonly asked: string;
 }
@@ -35,14 +41,18 @@ const flightsOf = new WeakMap<ProxyServices, Map<string, Flight>>();
  * retry finds it done.
  */
 export const completeUpload: OperationHandler = async (services, context) => {
+  const { headers } = context.request;
+  const location = `http://${headers.host ?? 'localhost'}`;
   const body = await context.payload.read(listLimit);
-  const parts = parseCompleteMultipart(body).map((part) => ({ ...part, etag: inward(part.etag) }));
-  const named = readObjectChecksum(context.request.headers);
-  const location = `http://${context.request.headers.host ?? 'localhost'}`;
   const asked = createHash('sha256')
-    .update(JSON.stringify([context.request.bucket, context.request.key, named]))
-    .update(body);
-  const completed = singleFlight(services, context, { parts, named, asked: asked.digest('base64') });
+    .update(JSON.stringify([context.request.bucket, context.request.key, readObjectChecksum(headers)]))
+    .update(body)
+    .digest('base64');
+  const running = flightsOf.get(services)?.get(context.request.query.get('uploadId') ?? '');
+  const completed =
+    running?.asked === asked
+      ? running.result
+      : singleFlight(services, context, { ...(await partsOf(services, context, body)), asked });
   await respondSlowly(
     services,
     context,
@@ -50,22 +60,53 @@ export const completeUpload: OperationHandler = async (services, context) => {
   );
 };
 
+/** Takes memory for the parts before they are read from the document. */
+async function partsOf(
+  services: ProxyServices,
+  { request, memory, signal }: RequestContext,
+  body: Buffer,
+): Promise<PartsToComplete> {
+  const held = services.memory.hold('records', signal);
+  try {
+    const most = Math.min(maxParts, Math.floor(body.length / shortestPart)) * memoryCosts.completedPart;
+    await held.take(most);
+    const parts = parseCompleteMultipart(body).map((part) => ({ ...part, etag: inward(part.etag) }));
+    const named = readObjectChecksum(request.headers);
+    held.release(most - parts.length * memoryCosts.completedPart);
+    release(body);
+    memory.of('bodies').release();
+    return { parts, named, held };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+/** Bytes of `<Part><PartNumber>1</PartNumber><ETag/></Part>`, nearly. */
+const shortestPart = 40;
+const maxParts = 10_000;
+
+/** The memory is that of the run, which goes on without its caller. */
 function singleFlight(
   services: ProxyServices,
   context: RequestContext,
-  { parts, named, asked }: Asked,
+  { parts, named, asked, held }: Asked,
 ): Promise<Completed> {
   const flights = flightsOf.get(services) ?? new Map<string, Flight>();
   flightsOf.set(services, flights);
   const uploadId = context.request.query.get('uploadId') ?? '';
   const running = flights.get(uploadId);
+  if (running !== undefined) held.release();
   if (running?.asked === asked) return running.result;
   if (running !== undefined)
     throw s3Error(
       'OperationAborted',
       'Another Complete of this upload, with other parts or checksums, is under way.',
     );
-  const result = completeOnce(services, context, parts, named).finally(() => flights.delete(uploadId));
+  const result = completeOnce(services, context, { parts, named, held }).finally(() => {
+    held.release();
+    flights.delete(uploadId);
+  });
   flights.set(uploadId, { asked, result });
   return result;
 }

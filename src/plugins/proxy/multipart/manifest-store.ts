@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap, Remembered } from '../../../core/bounded-map.ts';
-import { Budget, type Share } from '../../../core/budget.ts';
 import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
@@ -18,13 +17,13 @@ import {
   type PartChecksums,
 } from '../../../core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
-import { s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
+import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import type { BucketFacts } from '../state/bucket-facts.ts';
-import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
+import type { Admit, DelayedRemovals, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts';
 
@@ -41,56 +40,34 @@ interface ManifestStoreOptions {
   readonly keys: DataKeys;
   readonly reservedPrefix: string;
   readonly removals: DelayedRemovals;
+  readonly memory: MemoryBudget;
 }
 
-/** Bytes of manifest text being read or in use at a time; reading takes five times as much memory. */
-const roomForText = 4 * 1024 * 1024;
-/** Share of that text that stays reserved after reading, while requests use the list. */
-const shareInUse = 0.4;
 /** Bytes of text for a part; entries of copied parts are the longest. */
 const textOfPart = 190;
 /** Manifests of up to 170 parts are bounded by the number of requests alone. */
 const smallText = 32 * 1024;
-/** Milliseconds to wait for room. */
-const patience = 20_000;
 
-export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
+export function createManifests({
+  state,
+  keys,
+  reservedPrefix,
+  removals,
+  memory,
+}: ManifestStoreOptions): Manifests {
   const verified = new BoundedMap<string, VerifiedList>(verifiedBytes, { costOf });
   const inUse = new ListsInUse();
-  const room = new Budget(roomForText);
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
-  /** Waits for room, since a list of 10,000 parts takes 8 MB while it is read. The caller releases the share. */
-  async function readInTurn<T>(
+  const readManifest = <T>(
     name: ObjectName,
     id: string,
-    read: (stored: Buffer) => T,
-    unused?: AbortSignal,
-  ): Promise<{ readonly found: T | undefined; readonly share: Share | undefined }> {
+    parse: (stored: Buffer) => T,
+    held: HeldMemory,
+  ): Promise<T | undefined> => {
     const key = manifestKey(reservedPrefix, name, id);
-    let share: Share | undefined;
-    const admit = (bytes: number) => {
-      const wanted = Math.min(bytes, roomForText);
-      if (bytes <= smallText || (share !== undefined && share.held >= wanted)) return;
-      share?.release();
-      share = room.ask(wanted);
-      if (share.waits) throw new NoRoomYet(share);
-    };
-    for (;;)
-      try {
-        const stored = await state.read(name.bucket, key, manifestLimit, admit);
-        if (stored === undefined) return { found: undefined, share };
-        const found = read(stored);
-        release(stored);
-        return { found, share };
-      } catch (error) {
-        if (error instanceof NoRoomYet) await turnOf(error.share, unused);
-        else {
-          share?.release();
-          throw error;
-        }
-      }
-  }
+    return readInTurn((admit) => state.read(name.bucket, key, manifestLimit, admit), parse, held);
+  };
 
   /** Reads a manifest whose text is not kept in memory afterwards. */
   async function glance<T>(
@@ -98,28 +75,26 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     id: string,
     read: (stored: Buffer) => T,
   ): Promise<T | undefined> {
-    const { found, share } = await readInTurn(name, id, read);
-    share?.release();
-    return found;
+    const held = memory.hold('lists');
+    try {
+      return await readManifest(name, id, read, held);
+    } finally {
+      held.release();
+    }
   }
 
   async function loadManifest(
     name: ObjectName,
     { manifest, seal }: { readonly manifest: string; readonly seal: string },
-    unused: AbortSignal,
-  ): Promise<AccountedList> {
-    const { found: list, share } = await readInTurn(
+    held: HeldMemory,
+  ): Promise<StoredPartList> {
+    const list = await readManifest(
       name,
       manifest,
       (stored) => manifestOfObject(stored.toString(), name),
-      unused,
+      held,
     );
-    const giveBack = () => share?.release();
-    if (list?.manifest === manifest && list.seal === seal) {
-      share?.release(share.held * (1 - shareInUse));
-      return { list, release: giveBack };
-    }
-    giveBack();
+    if (list?.manifest === manifest && list.seal === seal) return list;
     throw list === undefined
       ? new EnvelopeError(
           'manifest-missing',
@@ -128,13 +103,25 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       : new EnvelopeError('manifest-forged', 'the part list is not the one that the object names');
   }
 
-  /** Reserves memory for a list that was verified before. */
-  async function account(list: StoredPartList, unused: AbortSignal): Promise<AccountedList> {
+  /** Takes memory for a list that was verified before. */
+  async function account(list: StoredPartList, held: HeldMemory): Promise<StoredPartList> {
     const bytes = list.parts.length * textOfPart + (list.sums?.length ?? 0);
-    if (bytes <= smallText) return { list, release: () => undefined };
-    const share = room.ask(bytes * shareInUse);
-    if (share.waits) await turnOf(share, unused);
-    return { list, release: () => share.release() };
+    if (bytes > smallText) await held.take(bytes * memoryCosts.listByte);
+    return list;
+  }
+
+  /** Holds memory for the list until it is released, or until the load fails. */
+  async function accounted(
+    load: (held: HeldMemory) => Promise<StoredPartList>,
+    unused: AbortSignal,
+  ): Promise<AccountedList> {
+    const held = memory.hold('lists', unused);
+    try {
+      return { list: await load(held), release: () => held.release() };
+    } catch (error) {
+      held.release();
+      throw error;
+    }
   }
 
   async function verify(
@@ -176,7 +163,10 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
         stored.form === 'inline'
           ? (known ?? stored.list)
           : await inUse.use(id, user, (unused) =>
-              known === undefined ? loadManifest(name, stored, unused) : account(known, unused),
+              accounted(
+                (held) => (known === undefined ? loadManifest(name, stored, held) : account(known, held)),
+                unused,
+              ),
             );
       if (verified.get(id) === list) return list;
       if ((list.format ?? 1) !== (envelope.format ?? 1)) throw otherFormat();
@@ -201,6 +191,39 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   };
 }
 
+/**
+ * Reads a helper object in its turn, since a list of 10,000 parts takes 8 MB while it is read. What the parsed form
+ * takes stays held until the caller releases it.
+ * @throws as HeldMemory; errors of `read` and `parse`
+ */
+export async function readInTurn<T>(
+  read: (admit: Admit) => Promise<Buffer | undefined>,
+  parse: (stored: Buffer) => T,
+  held: HeldMemory,
+): Promise<T | undefined> {
+  let taken = 0;
+  const admit = (bytes: number) => {
+    const more = bytes * memoryCosts.manifestByte - taken;
+    if (bytes <= smallText || more <= 0) return;
+    if (!held.tryTake(more)) throw new NoRoomYet(more);
+    taken += more;
+  };
+  for (;;)
+    try {
+      const stored = await read(admit);
+      if (stored === undefined) return undefined;
+      const spare = taken - Math.min(taken, stored.length * memoryCosts.listByte);
+      const found = parse(stored);
+      release(stored);
+      held.release(spare);
+      return found;
+    } catch (error) {
+      if (!(error instanceof NoRoomYet)) throw error;
+      await held.take(error.bytes);
+      taken += error.bytes;
+    }
+}
+
 /** Compares the bytes first, because parsing takes four times as much memory. */
 function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): boolean {
   const bytes = manifestBytes(name, list);
@@ -222,23 +245,12 @@ const otherFormat = () =>
 
 /** Ends the read until there is room: connections for helper objects are scarce, and must not be held while waiting. */
 class NoRoomYet extends Error {
-  readonly share: Share;
+  readonly bytes: number;
 
-  constructor(share: Share) {
+  constructor(bytes: number) {
     super('there is no room for the part list yet');
-    this.share = share;
+    this.bytes = bytes;
   }
-}
-
-/** @throws S3Error SlowDown if no room becomes free in time, or if nobody waits for the list any more */
-async function turnOf(share: Share, unused?: AbortSignal): Promise<void> {
-  const giveUp = () => void share.giveUp();
-  const late = setTimeout(giveUp, patience);
-  unused?.addEventListener('abort', giveUp, { once: true });
-  if (unused?.aborted) giveUp();
-  const granted = await share.granted;
-  clearTimeout(late);
-  if (!granted) throw s3Error('SlowDown');
 }
 
 /** Also false if the store does not answer; `svc proxy gc` removes what then stays behind. */

@@ -41,8 +41,8 @@ export interface PartTarget {
 }
 
 /**
- * @throws S3Error NoSuchUpload, InvalidArgument for a part number out of range, and OperationAborted if the upload was
- *   created under another binding or transit key than this proxy's
+ * @throws S3Error NoSuchUpload, InvalidArgument for a part number out of range, OperationAborted if the upload was
+ *   created under another binding or transit key than this proxy's, and InvalidRequest if it has too many records
  */
 export async function partTarget({ uploads, keys }: ProxyServices, request: S3Request): Promise<PartTarget> {
   const name = { bucket: request.bucket, key: request.key };
@@ -53,6 +53,7 @@ export async function partTarget({ uploads, keys }: ProxyServices, request: S3Re
       'OperationAborted',
       `The upload was begun with --bind ${record.binding} and --transit-key ${record.keyName}, which this proxy does not have. Abort it and begin again.`,
     );
+  await uploads.parts.admit(record);
   return { name, number, record };
 }
 
@@ -61,7 +62,7 @@ export const recordPart = (
   services: ProxyServices,
   { record }: PartTarget,
   { entry, commitment, etag, checksum, sealed }: Omit<EncryptedPart, 'wrapped' | 'answer'>,
-): Promise<void> => services.uploads.addPart(record, { part: entry, commitment, etag, checksum, sealed });
+): Promise<void> => services.uploads.parts.add(record, { part: entry, commitment, etag, checksum, sealed });
 
 export interface PartPlan {
   readonly record: UploadRecord;

@@ -128,6 +128,8 @@ function isChecksum(value: unknown): boolean {
 
 /** Record of a completed upload: the list that completed it and the result. */
 export interface DoneRecord {
+  /** Of the object; undefined in records of earlier releases. */
+  readonly bucket?: string | undefined;
   readonly list: string;
   /** The store's ETag of the object, quoted. */
   readonly etag: string;
@@ -141,8 +143,8 @@ export function listHash({ bucket, key }: ObjectName, parts: readonly CompletedP
   return hash.update(']').digest('hex');
 }
 
-export const doneRecordText = ({ list, etag, versionId }: DoneRecord): string =>
-  JSON.stringify({ v: 1, list, etag, versionId });
+export const doneRecordText = ({ bucket, list, etag, versionId }: DoneRecord): string =>
+  JSON.stringify({ v: 1, bucket, list, etag, versionId });
 
 /** @throws EnvelopeError `malformed-metadata`. */
 export function readDoneRecord(text: string): DoneRecord {
@@ -153,6 +155,7 @@ export function readDoneRecord(text: string): DoneRecord {
       'the record of a completed upload does not have the form that svc writes',
     );
   return {
+    bucket: typeof value.bucket === 'string' ? value.bucket : undefined,
     list: value.list,
     etag: value.etag,
     versionId: typeof value.versionId === 'string' ? value.versionId : undefined,

@@ -1,15 +1,10 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
-import {
-  createRecordKey,
-  doneRecordKey,
-  type PartRecord,
-  partRecordKey,
-  readPartRecord,
-  uploadPrefix,
-} from '../../../core/envelope/records.ts';
+import { createRecordKey, doneRecordKey, uploadPrefix } from '../../../core/envelope/records.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
+import { PartRecords, type PartRecordsOptions } from './part-records.ts';
 import type { UploadKeys } from './upload-keys.ts';
 import {
   type DoneRecord,
@@ -23,10 +18,19 @@ import {
 } from './upload-record.ts';
 
 const recordLimit = 64 * 1024;
-const remembered = 1000;
+/** Bytes of records; those of uploads with many headers to repeat take 16 KiB. */
+const rememberedBytes = 2 * 1024 * 1024;
 const deleteBatch = 1000;
 /** Period in which a Complete may be repeated. */
 const doneLifeMs = 15 * 60 * 1000;
+
+interface UploadsOptions extends PartRecordsOptions {
+  readonly keys: Pick<UploadKeys, 'sealKey'>;
+  readonly removals: DelayedRemovals;
+}
+
+/** Approximate bytes of an entry. */
+const costOf = (_: string, record: UploadRecord): number => 500 + JSON.stringify(record).length;
 
 /** Records of uploads in the state store, shared by all proxies of a store. */
 export class Uploads {
@@ -34,18 +38,17 @@ export class Uploads {
   readonly #prefix: string;
   readonly #keys: Pick<UploadKeys, 'sealKey'>;
   readonly #removals: DelayedRemovals;
-  readonly #known = new BoundedMap<string, UploadRecord>(remembered);
+  readonly #memory: MemoryBudget;
+  readonly #known = new BoundedMap<string, UploadRecord>(rememberedBytes, { costOf });
+  readonly parts: PartRecords;
 
-  constructor(
-    state: StateStore,
-    reservedPrefix: string,
-    keys: Pick<UploadKeys, 'sealKey'>,
-    removals: DelayedRemovals,
-  ) {
+  constructor({ state, reservedPrefix, keys, removals, memory, currentEtag }: UploadsOptions) {
     this.#state = state;
     this.#prefix = reservedPrefix;
     this.#keys = keys;
     this.#removals = removals;
+    this.#memory = memory;
+    this.parts = new PartRecords({ state, reservedPrefix, memory, currentEtag });
   }
 
   async begin(record: UploadRecord, sealKey: Uint8Array): Promise<void> {
@@ -55,6 +58,7 @@ export class Uploads {
       uploadRecordText(record, sealKey),
     );
     this.#known.set(record.uploadId, record);
+    this.parts.begin(record.uploadId);
   }
 
   /**
@@ -70,21 +74,6 @@ export class Uploads {
     return known ?? (await this.#verified(record as StoredUploadRecord, signal));
   }
 
-  async addPart(record: UploadRecord, part: PartRecord): Promise<void> {
-    await this.#state.put(record.bucket, partRecordKey(this.#prefix, record.uploadId, part), '');
-  }
-
-  async parts(record: UploadRecord): Promise<PartRecord[]> {
-    const prefix = uploadPrefix(this.#prefix, record.uploadId);
-    const records: PartRecord[] = [];
-    for await (const page of this.#state.list(record.bucket, prefix))
-      for (const { key } of page) {
-        const found = readPartRecord(prefix, key);
-        if (found !== undefined) records.push(found);
-      }
-    return records;
-  }
-
   async done(name: ObjectName, uploadId: string): Promise<DoneRecord | undefined> {
     const text = await this.#state.get(name.bucket, doneRecordKey(this.#prefix, uploadId), recordLimit);
     return text === undefined ? undefined : readDoneRecord(text);
@@ -93,7 +82,7 @@ export class Uploads {
   /** Deletes the records, except the done record, which stays as long as a Complete may be repeated. */
   async finish(record: UploadRecord, done: DoneRecord): Promise<void> {
     const doneKey = doneRecordKey(this.#prefix, record.uploadId);
-    await this.#state.put(record.bucket, doneKey, doneRecordText(done));
+    await this.#state.put(record.bucket, doneKey, doneRecordText({ ...done, bucket: record.bucket }));
     this.#removals.add(record.bucket, doneKey, doneLifeMs);
     await this.#remove(record, record.uploadId, doneKey);
   }
@@ -120,11 +109,18 @@ export class Uploads {
 
   async #remove({ bucket }: ObjectName, uploadId: string, keep?: string): Promise<void> {
     this.#known.delete(uploadId);
-    const batch: string[] = [];
-    for await (const page of this.#state.list(bucket, uploadPrefix(this.#prefix, uploadId))) {
-      batch.push(...page.map((object) => object.key).filter((key) => key !== keep));
-      while (batch.length >= deleteBatch) await this.#state.delete(bucket, batch.splice(0, deleteBatch));
+    this.parts.forget(uploadId);
+    const held = this.#memory.hold('removals');
+    await held.take(memoryCosts.removal);
+    try {
+      const batch: string[] = [];
+      for await (const page of this.#state.list(bucket, uploadPrefix(this.#prefix, uploadId))) {
+        batch.push(...page.map((object) => object.key).filter((key) => key !== keep));
+        while (batch.length >= deleteBatch) await this.#state.delete(bucket, batch.splice(0, deleteBatch));
+      }
+      if (batch.length > 0) await this.#state.delete(bucket, batch);
+    } finally {
+      held.release();
     }
-    if (batch.length > 0) await this.#state.delete(bucket, batch);
   }
 }

@@ -25,7 +25,7 @@ import type { OperationHandler, ProxyServices, RequestContext } from '../context
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
 import { isReservedKey, reservedKey } from '../server/admit-request.ts';
-import { readBody, refusal, scanAnswer } from '../upstream/upstream.ts';
+import { beginAnswer, readBody, refusal, scanAnswer } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 const headsAtOnce = 16;
@@ -33,6 +33,7 @@ const headsAtOnce = 16;
 /** DeleteObjects. Reserved and invalid keys get individual errors; the store deletes the rest. */
 export const deleteObjects: OperationHandler = async (services, context) => {
   const { objects, quiet } = parseDeleteObjects(await context.payload.read(maxDeleteBytes));
+  await beginAnswer(context.memory.of('answers'));
   const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
   const refused = new Set(refusals.map(({ object }) => object));
   const own = objects.filter((object) => !refused.has(object)).map(inwardObject);
@@ -100,12 +101,11 @@ async function deleteAll(
     key,
     id: await manifestOf(services, { bucket, key }, context.signal),
   }));
-  await context.held.begin();
   const document = deleteObjectsXml({ quiet: false, objects });
   const response = await forward(services, context, Buffer.from(document));
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
-  const xml = await readBody(response, maxDeleteResultBytes, context.held);
+  const xml = await readBody(response, maxDeleteResultBytes, context.memory.of('answers'));
   const result = scanAnswer(xml, deleteResult);
   const deleted = deletedKeys(
     objects.map(({ key }) => key),

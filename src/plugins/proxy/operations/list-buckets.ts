@@ -6,7 +6,7 @@ import { type ElementVisitor, scanXml } from '../../../core/s3/xml-scan.ts';
 import { decodeText } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler } from '../context.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 /** Fits 10,000 buckets with everything that S3 reports of each. */
@@ -14,11 +14,12 @@ const listLimit = 8 * 1024 * 1024;
 
 /** ListBuckets without the proxy's state bucket. */
 export const listBuckets: OperationHandler = async (services, context) => {
-  await context.held.begin();
+  const held = context.memory.of('answers');
+  await beginAnswer(held);
   const response = await forward(services, context, await context.payload.read(0));
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
-  const xml = await readBody(response, listLimit, context.held);
+  const xml = await readBody(response, listLimit, held);
   context.answer.head(200, { 'content-type': 'application/xml' });
   try {
     await context.answer.end(withoutBucket(xml, services.config.stateBucket));

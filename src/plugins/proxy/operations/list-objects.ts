@@ -22,7 +22,7 @@ import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 
 /** Fits 1,000 keys of 1,024 bytes, each byte escaped, with everything that S3 reports of an object. */
 const listingLimit = 8 * 1024 * 1024;
@@ -93,12 +93,13 @@ export function scanned(xml: Buffer): Listing {
 
 async function fetchListing(
   { upstream }: ProxyServices,
-  { request, answer, held, signal }: RequestContext,
+  { request, answer, memory, signal }: RequestContext,
   query: QueryEntries,
 ): Promise<Buffer> {
   const { bucket, headers } = request;
   const forwarded = requestHeadersUpstream(headers);
-  await held.begin();
+  const held = memory.of('answers');
+  await beginAnswer(held);
   const response = await upstream.send({
     method: 'GET',
     bucket,

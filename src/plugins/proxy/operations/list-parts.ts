@@ -1,5 +1,6 @@
 import { plaintextSize } from '../../../core/envelope/cipher.ts';
 import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
+import { partRecordId } from '../../../core/envelope/records.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error } from '../../../core/s3/error.ts';
@@ -15,8 +16,9 @@ import { checksumElement } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
+import { memoryCosts } from '../held-memory.ts';
 import { openRecordedChecksums } from '../multipart/verify-checksums.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 import { checksumKind, scanned } from './list-objects.ts';
 
 const listingLimit = 4 * 1024 * 1024;
@@ -46,9 +48,10 @@ const sizeIn = (format: EnvelopeFormat | undefined, stored: number): number =>
 
 async function fetchParts(
   { upstream }: ProxyServices,
-  { request, answer, held, signal }: RequestContext,
+  { request, answer, memory, signal }: RequestContext,
 ): Promise<Buffer> {
-  await held.begin();
+  const held = memory.of('answers');
+  await beginAnswer(held);
   const { bucket, key, query, headers } = request;
   const response = await upstream.send({
     method: 'GET',
@@ -73,7 +76,7 @@ interface PartSums {
 
 async function checksumsOf(
   { uploads, keys, uploadKeys }: ProxyServices,
-  { request, signal }: RequestContext,
+  { request, signal, memory }: RequestContext,
   { entries }: Listing,
 ): Promise<PartSums> {
   const uploadId = request.query.get('uploadId') ?? '';
@@ -82,12 +85,12 @@ async function checksumsOf(
   const format = upload?.format;
   if (upload?.checksum === undefined) return { format, of: () => ({}) };
   const { algorithm } = upload.checksum;
-  const shown = new Set(entries.map(idOf));
-  const records = (await uploads.parts(upload)).filter(({ part, etag }) => shown.has(`${part.n} ${etag}`));
+  await memory.of('records').take(entries.length * memoryCosts.listedPart);
+  const records = await uploads.parts.find(upload, new Set(entries.map(idOf)));
   const opened = await openRecordedChecksums({ keys, uploadKeys }, upload, records);
   const sums = new Map<string, Checksums>();
   for (const [index, { part, etag }] of records.entries())
-    sums.set(`${part.n} ${etag}`, opened[index] as Checksums);
+    sums.set(partRecordId(part.n, etag), opened[index] as Checksums);
   return {
     format,
     kind: checksumKind({ algorithm, type: typeOfUpload(upload.checksum) }),
@@ -106,4 +109,4 @@ function ofNoProxy(error: unknown): undefined {
   throw error;
 }
 
-const idOf = ({ partNumber, etag = '' }: ListingEntry): string => `${partNumber} ${unquote(etag)}`;
+const idOf = ({ partNumber = 0, etag = '' }: ListingEntry): string => partRecordId(partNumber, unquote(etag));

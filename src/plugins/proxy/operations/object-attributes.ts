@@ -17,7 +17,7 @@ import type { OperationHandler, ProxyServices, RequestContext } from '../context
 import type { VerifiedList } from '../multipart/manifest-store.ts';
 import { readAgain } from '../read/deliver.ts';
 import { ObjectChanged, type ObjectLayout } from '../read/stored-object.ts';
-import { readBody, refusal } from '../upstream/upstream.ts';
+import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 
 const answerLimit = 4 * 1024 * 1024;
 const attributesHeader = 'x-amz-object-attributes';
@@ -67,12 +67,13 @@ async function ownRefusal(
 
 async function fetchAttributes(
   { upstream }: ProxyServices,
-  { request, answer, held, signal }: RequestContext,
+  { request, answer, memory, signal }: RequestContext,
   encrypted: boolean,
 ): Promise<Buffer> {
   const { bucket, key, query, headers } = request;
   const forwarded = requestHeadersUpstream(headers);
-  await held.begin();
+  const held = memory.of('answers');
+  await beginAnswer(held);
   if (encrypted) forwarded[attributesHeader] = withoutChecksum(forwarded[attributesHeader]);
   const response = await upstream.send({
     method: 'GET',

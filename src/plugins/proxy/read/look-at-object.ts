@@ -12,14 +12,15 @@ export interface ObjectLook {
   readonly covering: UpstreamResponse | undefined;
 }
 
-/** Maximum number of remembered objects. */
-const mostKnown = 10_000;
+/** Approximate memory for remembered names, which are up to a kilobyte long. */
+const knownBytes = 2 * 1024 * 1024;
+const costOf = (name: string): number => name.length * 2 + 100;
 
 /**
  * Learns from reads and HEAD requests which objects need a HEAD first: objects in parts, in format 1, or unencrypted.
  */
 export class ObjectLooks {
-  readonly #headFirst = new BoundedMap<string, true>(mostKnown);
+  readonly #headFirst = new BoundedMap<string, true>(knownBytes, { costOf });
 
   /**
    * Requests the headers of an object. Where objects are written in format 2, a short range is requested along with

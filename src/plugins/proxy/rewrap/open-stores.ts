@@ -5,6 +5,7 @@ import { createVaultClient } from '../../../runtime/vault/client.ts';
 import { vaultConfig } from '../../../runtime/vault/settings.ts';
 import { createTransit } from '../../../runtime/vault/transit.ts';
 import { createDataKeys } from '../data-keys.ts';
+import { MemoryBudget } from '../held-memory.ts';
 import { createManifests, type Manifests } from '../multipart/manifest-store.ts';
 import { createRewrapRecords, type RewrapRecords } from '../rewrapped-keys.ts';
 import { type BucketFacts, createBucketFacts } from '../state/bucket-facts.ts';
@@ -38,7 +39,8 @@ export function openStores(
   const parts = { credentials: defaultCredentials(env, log), ca: trustedAuthorities(env) };
   const upstream = createUpstream(config, log, parts);
   const buckets = createBucketFacts(upstream);
-  const state = new UpstreamStateStore({ config, upstream, buckets });
+  const memory = new MemoryBudget();
+  const state = new UpstreamStateStore({ config, upstream, buckets, memory });
   const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
   const { toKey = transitKey, toMount = transitMount } = settings;
   const from = createTransit(vault, { mount: transitMount, keyName: transitKey, joinCalls: true });
@@ -49,7 +51,7 @@ export function openStores(
   void vault.start();
   return {
     ...{ upstream, state, buckets },
-    manifests: createManifests({ state, keys, reservedPrefix, removals }),
+    manifests: createManifests({ state, keys, reservedPrefix, removals, memory }),
     records: createRewrapRecords(state, reservedPrefix),
     transits: { from, to, alike: !same && toKey === transitKey },
     async close() {

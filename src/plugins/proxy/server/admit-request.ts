@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Budget, type Share } from '../../../core/budget.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
 import { hasBody, type Payload } from '../../../core/s3/received-payload.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../../core/s3/sigv4-verify.ts';
 import { isLoopback } from '../../../core/settings/setting.ts';
 import type { ProxyConfig } from '../config.ts';
+import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 
 /**
  * Decides whether a request may be served. Returns undefined for callers that are not authenticated.
@@ -132,38 +132,16 @@ export const reservedKey = (reservedPrefix: string): S3Error =>
 /** Bodies up to this many bytes are bounded by the number of requests alone. */
 const smallBody = 16 * 1024;
 
-/** Bounds bodies that are held in memory as a whole (part lists, multi-deletes, configurations), over all requests. */
-export class BodyBudget {
-  #left: number;
-
-  /** @param bytes as received; parsed forms take several times as much */
-  constructor(bytes: number) {
-    this.#left = bytes;
-  }
-
-  /**
-   * Wraps a payload so that `read` reserves memory before the first byte, until `release`.
-   * @returns the payload; `release` may be called at any time
-   */
-  bounded(payload: Payload): { readonly payload: Payload; readonly release: () => void } {
-    let held = 0;
-    const read = (limit: number) => {
+/** The payload, whose `read` takes memory before the first byte. */
+export function withMemory(payload: Payload, held: HeldMemory): Payload {
+  return {
+    ...payload,
+    async read(limit) {
       const bytes = Math.min(payload.length ?? limit, limit);
-      if (bytes > smallBody) held += this.#take(bytes);
+      if (bytes > smallBody) await held.take(bytes * memoryCosts.bodyByte);
       return payload.read(limit);
-    };
-    const release = () => {
-      this.#left += held;
-      held = 0;
-    };
-    return { payload: { ...payload, read }, release };
-  }
-
-  #take(bytes: number): number {
-    if (bytes > this.#left) throw s3Error('SlowDown');
-    this.#left -= bytes;
-    return bytes;
-  }
+    },
+  };
 }
 
 export interface SlotBounds {
@@ -171,8 +149,8 @@ export interface SlotBounds {
   readonly served: number;
   /** Requests that wait for a slot. */
   readonly waiting: number;
-  /** Body bytes that waiting requests may hold. */
-  readonly waitingBytes: number;
+  /** For bodies of waiting requests. */
+  readonly memory: MemoryBudget;
   /** Ends a stalled request, if there is one, to free its slot. */
   readonly makeRoom: () => void;
 }
@@ -192,7 +170,6 @@ export class RequestSlots {
   readonly #slots: Budget;
   /** Waiting requests in order of arrival. */
   readonly #turns = new Set<Turn>();
-  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(bounds: SlotBounds) {
@@ -219,9 +196,9 @@ export class RequestSlots {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     this.#turns.add(turn);
-    this.#bytes += bytes;
-    const { waiting, waitingBytes } = this.#bounds;
-    if (this.#turns.size > waiting || this.#bytes > waitingBytes) giveUp(s3Error('SlowDown'));
+    const { waiting, memory } = this.#bounds;
+    const held = memory.hold('waiting');
+    if (this.#turns.size > waiting || !held.tryTake(bytes)) giveUp(s3Error('SlowDown'));
     this.#timer ??= setInterval(() => this.#check(), checkMs);
     try {
       await Promise.race([slot.granted, gaveUp]);
@@ -232,7 +209,7 @@ export class RequestSlots {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#turns.delete(turn);
-      this.#bytes -= bytes;
+      held.release();
       if (this.#turns.size === 0) this.#timer = void clearInterval(this.#timer);
     }
   }
@@ -247,86 +224,6 @@ export class RequestSlots {
     for (const { until, giveUp } of this.#turns) {
       this.#bounds.makeRoom();
       if (until <= now) giveUp(s3Error('SlowDown'));
-    }
-  }
-}
-
-/** Memory that one request holds for store responses. */
-export interface HeldResponses {
-  /**
-   * Resolves once the store may be asked. @throws S3Error SlowDown if that takes too long; the abort reason of `signal`
-   */
-  begin(): Promise<void>;
-  /**
-   * Resolves once `bytes` more may be held. @throws S3Error SlowDown if that takes too long; the abort reason of
-   * `signal`
-   */
-  take(bytes: number): Promise<void>;
-  /** Safe to call at any time. */
-  release(): void;
-}
-
-/** Responses up to this many bytes are bounded by their number alone. */
-const smallAnswer = 32 * 1024;
-/** Maximum number of responses at a time, because the kernel also buffers part of each before it is read. */
-const atOnce = 16;
-const patienceMs = 20_000;
-
-interface Hold {
-  bytes: number;
-}
-
-/**
- * Bounds store responses that are held in memory as a whole (listings, results of deletions), over all requests. The
- * longest-waiting request proceeds regardless of the bound, so that there is always progress.
- */
-export class ResponseMemory {
-  readonly #bytes: number;
-  /** In order of `begin`. */
-  readonly #holds = new Set<Hold>();
-  #used = 0;
-  #freed = Promise.withResolvers<void>();
-
-  /** @param bytes as received; parsed forms take several times as much */
-  constructor(bytes: number) {
-    this.#bytes = bytes;
-  }
-
-  hold(signal: AbortSignal): HeldResponses {
-    const hold = { bytes: -smallAnswer };
-    return {
-      begin: async () => {
-        await this.#until(() => this.#holds.size < atOnce || this.#holds.has(hold), signal);
-        this.#holds.add(hold);
-      },
-      take: (bytes) => this.#take(hold, bytes, signal),
-      release: () => {
-        if (!this.#holds.delete(hold)) return;
-        this.#used -= Math.max(0, hold.bytes);
-        this.#freed.resolve();
-        this.#freed = Promise.withResolvers();
-      },
-    };
-  }
-
-  async #take(hold: Hold, bytes: number, signal: AbortSignal): Promise<void> {
-    const more = Math.max(0, hold.bytes + bytes) - Math.max(0, hold.bytes);
-    const isFree = () => this.#used + more <= this.#bytes || this.#holds.values().next().value === hold;
-    if (more > 0) await this.#until(isFree, signal);
-    this.#used += more;
-    hold.bytes += bytes;
-  }
-
-  async #until(isFree: () => boolean, signal: AbortSignal): Promise<void> {
-    const deadline = performance.now() + patienceMs;
-    while (!isFree()) {
-      const left = deadline - performance.now();
-      if (left <= 0) throw s3Error('SlowDown');
-      const woken = new AbortController();
-      const timer = sleep(left, undefined, { signal: AbortSignal.any([signal, woken.signal]) });
-      await Promise.race([this.#freed.promise, timer.catch(() => undefined)]);
-      woken.abort();
-      signal.throwIfAborted();
     }
   }
 }

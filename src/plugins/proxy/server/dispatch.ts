@@ -10,16 +10,15 @@ import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
+import { RequestMemory } from '../held-memory.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
 import {
   type Authenticate,
-  type BodyBudget,
-  type HeldResponses,
   RequestSlots,
-  type ResponseMemory,
   refuseAmbiguous,
   refuseReserved,
+  withMemory,
 } from './admit-request.ts';
 import {
   type BodyReaderOptions,
@@ -39,9 +38,7 @@ export interface Dispatching {
   readonly stallMs: number;
   /** Aborted when the process drains; connections are then closed after their response. */
   readonly signal: AbortSignal;
-  readonly bodies: BodyBudget;
   readonly slots: RequestSlots;
-  readonly answers: ResponseMemory;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLog | undefined;
 }
@@ -66,7 +63,8 @@ export type Dispatch = (
 const preflightsAtOnce = 8;
 
 export function createDispatch(dispatching: Dispatching): Dispatch {
-  const bounds = { served: preflightsAtOnce, waiting: 0, waitingBytes: 0, makeRoom: () => undefined };
+  const { memory } = dispatching.services;
+  const bounds = { served: preflightsAtOnce, waiting: 0, memory, makeRoom: () => undefined };
   const serves = { ...dispatching, preflights: new RequestSlots(bounds) };
   return (request, response, expectsContinue) =>
     new Serving(serves, request, response, expectsContinue).run();
@@ -79,10 +77,9 @@ class Serving {
   readonly #answer: HttpResponseWriter;
   readonly #id = requestIds.next();
   readonly #gone = new AbortController();
-  readonly #held: HeldResponses;
+  readonly #memory: RequestMemory;
   readonly #begun = performance.now();
   #awaitsContinue: boolean;
-  #releaseBody = (): void => undefined;
   #leaveSlot = (): void => undefined;
   readonly #atEnd: (() => void)[] = [];
   #operation = 'Unknown';
@@ -103,7 +100,7 @@ class Serving {
     this.#request = request;
     this.#response = response;
     this.#awaitsContinue = expectsContinue;
-    this.#held = dispatching.answers.hold(this.#gone.signal);
+    this.#memory = new RequestMemory(dispatching.services.memory, this.#gone.signal);
     this.#answer = new HttpResponseWriter(response, {
       stallMs: dispatching.stallMs,
       mayReuse: () => !dispatching.signal.aborted && this.#bodyIsRead(),
@@ -166,8 +163,8 @@ class Serving {
   }
 
   #contextOf(request: S3Request, signature: VerifiedSignature | undefined): RequestContext {
-    const { services, bodies } = this.#with;
-    const whole = createPayload({
+    const { services } = this.#with;
+    const payload = createPayload({
       headers: this.#operation === 'CompleteMultipartUpload' ? ofDocument(request.headers) : request.headers,
       signature,
       limit: maxPlaintextBytes,
@@ -175,15 +172,13 @@ class Serving {
       whole: (length) => readWholeBody(this.#request, length, this.#reading()),
       onVerified: (checksums) => this.#showChecksums(checksums),
     });
-    const { payload, release } = bodies.bounded(whole);
-    this.#releaseBody = release;
     const createLog = () => services.log.child({ requestId: this.#id, operation: this.#operation });
     let log: Logger | undefined;
     return {
       request,
-      payload,
+      payload: withMemory(payload, this.#memory.of('bodies')),
       answer: this.#answer,
-      held: this.#held,
+      memory: this.#memory,
       signal: this.#gone.signal,
       atEnd: (release) => void this.#atEnd.push(release),
       keyVersion: undefined,
@@ -235,8 +230,7 @@ class Serving {
   }
 
   #release(): void {
-    this.#releaseBody();
-    this.#held.release();
+    this.#memory.release();
     for (const release of this.#atEnd.splice(0)) release();
     this.#leaveSlot();
   }

@@ -1,6 +1,9 @@
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
 import type { DocumentShape, Fields, ScannedDocument } from '../../../core/s3/xml-document.ts';
-import { type Upstream, xmlResult } from '../upstream/upstream.ts';
+import type { HeldMemory, MemoryBudget } from '../held-memory.ts';
+import { beginAnswer, type Upstream, xmlResult } from '../upstream/upstream.ts';
 
 export interface StateObject {
   readonly key: string;
@@ -16,7 +19,9 @@ export interface StateVersion extends StateObject {
 const pageLimit = 4 * 1024 * 1024;
 /** S3 lists 1,000 at a time, MinIO 10,000 uploads. */
 const mostEntries = 10_000;
-/** An upload has up to 10,000 parts, each of which may have been sent many times. */
+/** For a page of one part. */
+const partLimit = 64 * 1024;
+/** Uploads of earlier releases have a record for each time that a part was sent. */
 const mostPages = 1_000;
 
 interface Listing {
@@ -59,69 +64,124 @@ type Query = readonly (readonly [name: string, value: string])[];
 /** Calls a request to the store, and retries it if that may help. */
 export type Attempt = <T>(request: (upstream: Upstream) => Promise<T>) => Promise<T>;
 
-/** Pages of all objects below `prefix`. @throws errors of `attempt`; S3Error for an endless listing */
+/** How pages are requested, and what bounds those in memory; who keeps something of a page accounts for it. */
+export interface PageReading {
+  readonly attempt: Attempt;
+  readonly memory: MemoryBudget;
+}
+
+/**
+ * Pages of all objects below `prefix`.
+ * @param after a key after which they begin
+ * @throws errors of `attempt`; S3Error for an endless listing, and SlowDown if there is no memory for a page
+ */
 export async function* objectPages(
-  attempt: Attempt,
+  reading: PageReading,
   bucket: string,
   prefix: string,
+  after?: string,
 ): AsyncGenerator<readonly StateObject[]> {
-  for await (const page of pages(attempt, bucket, prefix, objects)) yield page.entries.map(stateObject);
+  const begin: Query = after === undefined ? [] : [['start-after', after]];
+  for await (const page of pages(reading, bucket, prefix, objects, begin))
+    yield page.entries.map(stateObject);
 }
 
 /** Pages of all versions and delete markers below `prefix`. */
 export async function* versionPages(
-  attempt: Attempt,
+  reading: PageReading,
   bucket: string,
   prefix: string,
 ): AsyncGenerator<readonly StateVersion[]> {
-  for await (const page of pages(attempt, bucket, prefix, versions))
+  for await (const page of pages(reading, bucket, prefix, versions))
     yield page.entries.map((entry) => ({ ...stateObject(entry), versionId: entry.get('VersionId') }));
 }
 
 /** Ids of all open multipart uploads. */
-export async function* openUploadPages(attempt: Attempt, bucket: string): AsyncGenerator<readonly string[]> {
-  for await (const page of pages(attempt, bucket, '', uploads))
+export async function* openUploadPages(
+  reading: PageReading,
+  bucket: string,
+): AsyncGenerator<readonly string[]> {
+  for await (const page of pages(reading, bucket, '', uploads))
     yield page.entries.map((entry) => entry.get('UploadId') ?? '');
 }
 
 async function* pages(
-  attempt: Attempt,
+  { attempt, memory }: PageReading,
   bucket: string,
   prefix: string,
   { query, shape, markers }: Listing,
+  begin: Query = [],
 ): AsyncGenerator<ScannedDocument> {
-  let next: Query | undefined = [];
+  let next: Query | undefined = begin;
   const begun = new Set<string>();
   while (next) {
     begun.add(JSON.stringify(next));
+    const held = memory.hold('pages');
     const wanted = {
       bucket,
       query: [...query, ['prefix', prefix] as const, ...next],
       shape,
       limit: pageLimit,
+      held,
     };
-    const page = await attempt((upstream) => listingPage(upstream, wanted));
+    const page = await attempt((upstream) => listingPage(upstream, wanted)).finally(() => held.release());
     yield page;
     next = following(page, begun, markers);
   }
 }
 
+/** A part as the store has it now. */
+export interface StoredPart {
+  /** Unquoted. */
+  readonly etag: string;
+  /** Stored bytes. */
+  readonly size: number;
+}
+
+/** One part of an open upload; undefined if there is no such part. @throws S3Error of the store */
+export async function storedPart(
+  upstream: Upstream,
+  { bucket, key, uploadId }: ObjectName & { readonly uploadId: string },
+  number: number,
+  signal?: AbortSignal,
+): Promise<StoredPart | undefined> {
+  const { entries } = await listingPage(upstream, {
+    bucket,
+    key,
+    query: [
+      ['max-parts', '1'],
+      ['part-number-marker', String(number - 1)],
+      ['uploadId', uploadId],
+    ],
+    shape: { root: 'ListPartsResult', entries: ['Part'], fields: ['PartNumber', 'ETag', 'Size'] },
+    limit: partLimit,
+    ...(signal && { signal }),
+  });
+  const part = entries.find((entry) => entry.get('PartNumber') === String(number));
+  return part && { etag: unquote(part.get('ETag') ?? ''), size: Number(part.get('Size')) };
+}
+
 interface WantedPage {
   readonly bucket: string;
+  /** Of the object whose parts are listed. */
+  readonly key?: string;
   readonly query: Query;
   readonly shape: DocumentShape;
   /** Bytes. */
   readonly limit: number;
   readonly signal?: AbortSignal;
+  /** Memory for the page while it is read; absent: for commands, which read one page at a time. */
+  readonly held?: HeldMemory;
 }
 
 /** @throws S3Error of the store; InternalError for a page that is too long or malformed */
 export async function listingPage(
   upstream: Upstream,
-  { bucket, query, shape, limit, signal }: WantedPage,
+  { bucket, key = '', query, shape, limit, signal, held }: WantedPage,
 ): Promise<ScannedDocument> {
-  const response = await upstream.send({ method: 'GET', bucket, key: '', query, ...(signal && { signal }) });
-  return xmlResult(response, { mostEntries, ...shape }, limit);
+  if (held !== undefined) await beginAnswer(held);
+  const response = await upstream.send({ method: 'GET', bucket, key, query, ...(signal && { signal }) });
+  return xmlResult(response, { mostEntries, ...shape }, limit, held);
 }
 
 /**

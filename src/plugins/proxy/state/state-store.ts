@@ -7,6 +7,7 @@ import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ProxyConfig } from '../config.ts';
+import type { MemoryBudget } from '../held-memory.ts';
 import {
   readBody,
   refusal,
@@ -24,6 +25,7 @@ import {
   deleteBatchSize,
   objectPages,
   openUploadPages,
+  type PageReading,
   type StateObject,
   type StateVersion,
   versionPages,
@@ -48,21 +50,26 @@ export interface StateStore {
    * @returns a buffer that the caller releases
    */
   read(bucket: string, key: string, limit: number, admit: Admit): Promise<Buffer | undefined>;
-  /** Pages through all keys below `prefix`, in order. */
-  list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]>;
+  /** Pages through all keys below `prefix`, or those behind the key `after`, in order. */
+  list(bucket: string, prefix: string, after?: string): AsyncIterable<readonly StateObject[]>;
   /** Deletes permanently: every version if the bucket keeps versions. */
   delete(bucket: string, keys: readonly string[]): Promise<void>;
   close(): void;
 }
 
 /** The contents of the bucket itself, wherever helper objects are kept. Throws like StateStore. */
-export interface BucketContents extends Pick<StateStore, 'put' | 'get'> {
+export interface BucketContents extends Pick<StateStore, 'put' | 'read'> {
   /** Everything to delete before the bucket can be deleted, in key order: objects, or versions and delete markers. */
   everything(bucket: string): AsyncIterable<readonly StateVersion[]>;
   /** Ids of open multipart uploads. */
   openUploads(bucket: string): AsyncIterable<readonly string[]>;
   /** @returns undefined for a delete marker, and if the version does not exist */
-  getVersion(bucket: string, version: StateVersion, limit: number): Promise<string | undefined>;
+  readVersion(
+    bucket: string,
+    version: StateVersion,
+    limit: number,
+    admit: Admit,
+  ): Promise<Buffer | undefined>;
   /** Deletes exactly these versions. */
   deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void>;
 }
@@ -72,6 +79,7 @@ export interface StateParts {
   /** Owned: closed together with the store. */
   readonly upstream: Upstream;
   readonly buckets: BucketFacts;
+  readonly memory: MemoryBudget;
 }
 
 /** Whether a retry may help. */
@@ -106,12 +114,13 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     return this.#read({ method: 'GET', bucket: this.#home(bucket), key }, limit, admit);
   }
 
-  async getVersion(
+  readVersion(
     bucket: string,
     { key, versionId = 'null' }: StateVersion,
     limit: number,
-  ): Promise<string | undefined> {
-    return textOf(await this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit));
+    admit: Admit,
+  ): Promise<Buffer | undefined> {
+    return this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit, admit);
   }
 
   #read(request: UpstreamRequest, limit: number, admit?: Admit): Promise<Buffer | undefined> {
@@ -125,9 +134,9 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     });
   }
 
-  async *list(bucket: string, prefix: string): AsyncGenerator<readonly StateObject[]> {
+  async *list(bucket: string, prefix: string, after?: string): AsyncGenerator<readonly StateObject[]> {
     try {
-      yield* objectPages(this.#attempt, this.#home(bucket), prefix);
+      yield* objectPages(this.#reading(), this.#home(bucket), prefix, after);
     } catch (error) {
       stateFailure(error);
     }
@@ -136,7 +145,7 @@ export class UpstreamStateStore implements StateStore, BucketContents {
   async delete(bucket: string, keys: readonly string[]): Promise<void> {
     const { buckets, config } = this.#parts;
     const home = this.#home(bucket);
-    const pages = (prefix: string) => versionPages(this.#attempt, home, prefix);
+    const pages = (prefix: string) => versionPages(this.#reading(), home, prefix);
     const versions = (await buckets.keepsVersions(home)) === 'yes' ? pages : undefined;
     try {
       for await (const batch of deletableObjects(keys, versions, config.reservedPrefix))
@@ -148,11 +157,12 @@ export class UpstreamStateStore implements StateStore, BucketContents {
 
   async *everything(bucket: string): AsyncGenerator<readonly StateVersion[]> {
     const kept = (await this.#parts.buckets.keepsVersionsNow(bucket)) !== 'no';
-    yield* kept ? versionPages(this.#attempt, bucket, '') : objectPages(this.#attempt, bucket, '');
+    const reading = this.#reading();
+    yield* kept ? versionPages(reading, bucket, '') : objectPages(reading, bucket, '');
   }
 
   openUploads(bucket: string): AsyncGenerator<readonly string[]> {
-    return openUploadPages(this.#attempt, bucket);
+    return openUploadPages(this.#reading(), bucket);
   }
 
   async deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void> {
@@ -162,6 +172,10 @@ export class UpstreamStateStore implements StateStore, BucketContents {
 
   close(): void {
     this.#parts.upstream.close();
+  }
+
+  #reading(): PageReading {
+    return { attempt: this.#attempt, memory: this.#parts.memory };
   }
 
   #home(bucket: string): string {

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { collect } from '../../../core/collect.ts';
+import { CollectedBytes, collect } from '../../../core/collect.ts';
 import { errorCatalog, S3Error, type S3ErrorCode, s3Error } from '../../../core/s3/error.ts';
 import { type DocumentShape, type ScannedDocument, scanDocument } from '../../../core/s3/xml-document.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
-import type { HeldResponses } from '../server/admit-request.ts';
+import { type HeldMemory, memoryCosts } from '../held-memory.ts';
 
 /** A request to the store, without host, date, signature and framing headers. */
 export interface UpstreamRequest {
@@ -163,33 +163,40 @@ const standingMessage = (code: string): string =>
     : `The object store answered ${code}.`;
 
 async function readText({ body }: UpstreamResponse): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const text = new CollectedBytes();
   try {
     for await (const chunk of body) {
-      length += chunk.length;
-      if (length > limit) break;
-      chunks.push(chunk);
+      if (text.size + chunk.length > limit) break;
+      text.add(chunk);
     }
   } catch {
     // cut off; the status says enough
     return '';
   }
-  return Buffer.concat(chunks).toString();
+  return text.take().toString();
+}
+
+/**
+ * Takes memory for an answer that will be read as a whole, in place of an earlier one. Call it before the store is
+ * asked. @throws as HeldMemory
+ */
+export function beginAnswer(held: HeldMemory): Promise<void> {
+  held.release();
+  return held.take(memoryCosts.answer);
 }
 
 /**
  * Reads a whole body into memory.
- * @param held reserves memory as the body arrives; omitted if `limit` is small
+ * @param held takes more memory as the body arrives, after `beginAnswer`; omitted if `limit` is small
  * @throws S3Error for a body longer than `limit` bytes
  */
 export async function readBody(
   { body }: UpstreamResponse,
   limit: number,
-  held?: HeldResponses,
+  held?: HeldMemory,
 ): Promise<Buffer> {
   const tooLong = () => s3Error('InternalError', 'The object store answered with more than it should.');
-  const bounded = held === undefined ? body : withRoom(body, held);
+  const bounded = held === undefined ? body : charged(body, held);
   try {
     return await collect(bounded, limit, tooLong, release);
   } catch (error) {
@@ -197,9 +204,12 @@ export async function readBody(
   }
 }
 
-async function* withRoom(body: AsyncIterable<Buffer>, held: HeldResponses): AsyncGenerator<Buffer> {
+async function* charged(body: AsyncIterable<Buffer>, held: HeldMemory): AsyncGenerator<Buffer> {
+  let size = 0;
   for await (const chunk of body) {
-    await held.take(chunk.length);
+    size += chunk.length;
+    const more = Math.min(chunk.length, size - memoryCosts.answerFirstBytes);
+    if (more > 0) await held.take(more * memoryCosts.answerByte);
     yield chunk;
   }
 }
@@ -217,14 +227,16 @@ function afterBlanks(bytes: Buffer): number {
 /**
  * Reads the result document of a request. For copies and Complete, stores send 200 and white space before they know the
  * outcome, so the body decides.
+ * @param held as for `readBody`
  * @throws S3Error of the store, from the status or the body; InternalError for another document or a longer one
  */
 export async function xmlResult(
   response: UpstreamResponse,
   shape: DocumentShape,
   limit: number,
+  held?: HeldMemory,
 ): Promise<ScannedDocument> {
-  const bytes = await readBody(response, limit);
+  const bytes = await readBody(response, limit, held);
   try {
     const document = bytes.subarray(afterBlanks(bytes));
     refuseError(response, document);

@@ -15,6 +15,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ProxyServices } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
+import { memoryCosts } from '../held-memory.ts';
 import { checksumTrailer, sendAll } from '../upstream/streamed-upload.ts';
 import type { UpstreamRequest, UpstreamResponse, UpstreamUpload } from '../upstream/upstream.ts';
 import { CiphertextSpool, smallBytes } from './ciphertext-spool.ts';
@@ -41,6 +42,8 @@ export const formatOf = ({ purpose }: EncryptionPlan): EnvelopeFormat => purpose
  */
 async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: FreshKey): Promise<Sealed> {
   plan.request(key, {});
+  const held = context.memory.hold('spools', plan.signal);
+  await held.take(memoryCosts.spool);
   const spool = new CiphertextSpool(context.config.spoolDir, context.spoolSpace);
   const sealer = sealerFor(plan, key, undefined);
   try {
@@ -56,6 +59,7 @@ async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: Fre
   } finally {
     sealer.discard();
     spool.close();
+    held.release();
   }
 }
 
@@ -250,7 +254,7 @@ export interface Sealed {
 
 export type WriteContext = Pick<
   ProxyServices,
-  'config' | 'keys' | 'partKeys' | 'upstream' | 'metrics' | 'spoolSpace'
+  'config' | 'keys' | 'partKeys' | 'upstream' | 'metrics' | 'memory' | 'spoolSpace'
 >;
 
 const sealerFor = (plan: EncryptionPlan, { key }: FreshKey, size: number | undefined): BodySealer =>

@@ -253,7 +253,20 @@ onEachStore('buckets are deleted', (test, once) => {
       assert.is(await code(deleteBucket(other.s3, stateBucket)), 'AccessDenied');
       assert.equal(await held(bed, stateBucket), before);
       await drop(other.s3, served, 'large');
+      const done = await held(bed, stateBucket);
+      assert.ok(done.length > 0 && done.every((key) => key.endsWith('/done')), `${done}`);
+      assert.is(await code(deleteBucket(bed.proxy.s3, stateBucket)), 'BucketNotEmpty');
+      assert.equal(await held(bed, stateBucket), done, 'a Complete may be repeated for some time');
       assert.is(await code(deleteBucket(other.s3, served)), 'none');
+      for (const [key, body] of [
+        ['done', JSON.stringify({ v: 1, list: 'of an earlier release', etag: '"e"' })],
+        ['00001/a', ''],
+      ] as const) {
+        const unknown = await newBucket(bed);
+        await put(bed.rig.store.client, unknown, `.svc/uploads/${'a'.repeat(64)}/${key}`, body);
+        assert.is(await code(deleteBucket(bed.proxy.s3, unknown)), 'BucketNotEmpty', key);
+        assert.is((await held(bed, unknown)).length, 1);
+      }
       const odd = await newBucket(bed);
       await put(bed.rig.store.client, odd, '.svc/notes.txt');
       assert.is(await code(deleteBucket(bed.proxy.s3, odd)), 'BucketNotEmpty');

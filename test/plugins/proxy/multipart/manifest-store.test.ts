@@ -6,6 +6,7 @@ import type { PartList } from '../../../../src/core/envelope/manifest.ts';
 import type { Envelope } from '../../../../src/core/envelope/metadata.ts';
 import type { S3Error } from '../../../../src/core/s3/error.ts';
 import type { DataKeys } from '../../../../src/plugins/proxy/data-keys.ts';
+import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import type { ListUser } from '../../../../src/plugins/proxy/multipart/lists-in-use.ts';
 import { createManifests } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { startVirtualTime } from '../../../support/virtual-time.ts';
@@ -28,7 +29,11 @@ function bed(sealKey = Buffer.alloc(32, 7)) {
   return {
     state,
     unwrapped,
-    manifests: createManifests({ state, keys, reservedPrefix, removals: noRemovals }),
+    manifests: createManifests({
+      ...{ state, keys, reservedPrefix },
+      removals: noRemovals,
+      memory: new MemoryBudget(),
+    }),
   };
 }
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { partRecordId, partRecordKey } from '../../../../src/core/envelope/records.ts';
 import { S3Error } from '../../../../src/core/s3/error.ts';
+import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import { matchParts } from '../../../../src/plugins/proxy/multipart/complete-once.ts';
 import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import { listHash, type UploadRecord } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
@@ -25,6 +27,16 @@ const record: UploadRecord = {
 };
 
 const sealKey = randomBytes(32);
+/** Stands for the store's list of parts. */
+const current = new Map<number, string>();
+
+const open = (state = new MemoryState()) =>
+  new Uploads({
+    ...{ state, reservedPrefix: '.svc/', keys, removals: noRemovals },
+    memory: new MemoryBudget(),
+    currentEtag: async (_, number) => current.get(number),
+  });
+
 /** Of the key server, that wraps the seal key. */
 const keys = new UploadKeys({ unwrap: async () => [Buffer.from(sealKey)] });
 
@@ -40,17 +52,18 @@ async function code(action: Promise<unknown> | (() => unknown)): Promise<string>
 
 test('a second proxy finds the upload and all of its parts', async () => {
   const state = new MemoryState();
-  const first = new Uploads(state, '.svc/', keys, noRemovals);
+  const first = open(state);
   await first.begin(record, sealKey);
   const parts = [2, 1, 10_000].map((n) => ({
     part: partEntry(n),
     etag: `etag-${n}`,
     ...(n === 2 && { checksum: 'AQIDBA==' }),
   }));
-  for (const part of parts) await first.addPart(record, part);
-  const second = new Uploads(state, '.svc/', keys, noRemovals);
+  for (const part of parts) await first.parts.add(record, part);
+  const second = open(state);
   assert.equal(await second.find(name, record.uploadId), record);
-  const found = await second.parts(record);
+  const ids = new Set(parts.map(({ part, etag }) => partRecordId(part.n, etag)));
+  const found = await second.parts.find(record, ids);
   assert.equal(
     found.sort((a, b) => a.part.n - b.part.n),
     parts.sort((a, b) => a.part.n - b.part.n),
@@ -58,7 +71,7 @@ test('a second proxy finds the upload and all of its parts', async () => {
 });
 
 test('an upload of another object, or of nobody, is NoSuchUpload', async () => {
-  const uploads = new Uploads(new MemoryState(), '.svc/', keys, noRemovals);
+  const uploads = open();
   await uploads.begin(record, sealKey);
   assert.is(await code(uploads.find({ ...name, key: 'other' }, record.uploadId)), 'NoSuchUpload');
   assert.is(await code(uploads.find(name, 'unknown')), 'NoSuchUpload');
@@ -66,13 +79,13 @@ test('an upload of another object, or of nobody, is NoSuchUpload', async () => {
 
 test('finishing leaves the done record only; abandoning leaves nothing', async () => {
   const state = new MemoryState();
-  const uploads = new Uploads(state, '.svc/', keys, noRemovals);
+  const uploads = open(state);
   await uploads.begin(record, sealKey);
-  for (let n = 1; n <= 10; n++) await uploads.addPart(record, { part: partEntry(n), etag: 'e' });
+  for (let n = 1; n <= 10; n++) await uploads.parts.add(record, { part: partEntry(n), etag: 'e' });
   const done = { list: 'abc', etag: '"e-10"', versionId: undefined };
   await uploads.finish(record, done);
   assert.is(state.objects.size, 1);
-  assert.equal(await new Uploads(state, '.svc/', keys, noRemovals).done(name, record.uploadId), done);
+  assert.equal(await open(state).done(name, record.uploadId), { ...done, bucket: name.bucket });
   assert.is(await code(uploads.find(name, record.uploadId)), 'NoSuchUpload');
   await uploads.abandon(name, record.uploadId);
   assert.is(state.objects.size, 0);
@@ -104,13 +117,63 @@ test('the hash of a list tells numbers and ETags apart', () => {
 
 test('a Complete under the name of another object is not taken for a repeated one', async () => {
   const parts = [{ partNumber: 1, etag: 'a' }];
-  const uploads = new Uploads(new MemoryState(), '.svc/', keys, noRemovals);
+  const uploads = open();
   await uploads.begin(record, sealKey);
   await uploads.finish(record, { list: listHash(name, parts), etag: '"e"' });
   const other = { ...name, key: 'other' };
   const done = await uploads.done(other, record.uploadId);
   assert.is.not(done?.list, listHash(other, parts));
   assert.is(await code(uploads.find(other, record.uploadId)), 'NoSuchUpload');
+});
+
+/** Numbers and ETags of the records that are there. */
+const recordsIn = (state: MemoryState) =>
+  [...state.objects.keys()]
+    .map((key) => /\/(\d{5})\/([^/]+)\//.exec(key))
+    .flatMap((match) =>
+      match === null ? [] : [`${Number(match[1])} ${Buffer.from(match[2] ?? '', 'base64url')}`],
+    );
+
+test('the record of a part that is sent again stays if the store has another one, or is not asked', async () => {
+  const state = new MemoryState(1_000);
+  const uploads = open(state);
+  await uploads.begin(record, sealKey);
+  const send = (n: number, etag: string, has: string | undefined) => {
+    if (has === undefined) current.delete(n);
+    else current.set(n, has);
+    return uploads.parts.add(record, { part: partEntry(n), etag });
+  };
+  await send(1, 'a', undefined);
+  await send(2, 'x', undefined);
+  await send(1, 'b', undefined);
+  assert.equal(recordsIn(state).sort(), ['1 a', '1 b', '2 x'], 'the store did not tell');
+  await send(1, 'c', 'of a proxy that has not recorded it yet');
+  assert.equal(recordsIn(state).sort(), ['1 a', '1 b', '1 c', '2 x']);
+  await send(1, 'd', 'b');
+  assert.equal(recordsIn(state).sort(), ['1 b', '2 x'], 'it lost to one sent at the same time');
+  await send(1, 'e', 'e');
+  assert.equal(recordsIn(state).sort(), ['1 e', '2 x']);
+});
+
+test('an upload with too many records takes no further part, and can be completed', async () => {
+  const state = new MemoryState(1_000);
+  current.clear();
+  const uploads = open(state);
+  await uploads.begin(record, sealKey);
+  for (let at = 0; at < 11_000; at++)
+    await state.put(
+      record.bucket,
+      partRecordKey('.svc/', record.uploadId, { part: partEntry(1), etag: `e${at}` }),
+      '',
+    );
+  await uploads.parts.admit(record);
+  const other = open(state);
+  assert.is(await code(other.parts.admit(record)), 'InvalidRequest');
+  const found = await other.parts.find(record, new Set([partRecordId(1, 'e10500'), partRecordId(2, 'none')]));
+  assert.equal(
+    found.map(({ etag }) => etag),
+    ['e10500'],
+  );
 });
 
 test.run();

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Payload } from '../../../../src/core/s3/received-payload.ts';
-import { BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/server/admit-request.ts';
+import { MemoryBudget, RequestMemory } from '../../../../src/plugins/proxy/held-memory.ts';
+import { RequestSlots, withMemory } from '../../../../src/plugins/proxy/server/admit-request.ts';
 
 const test = suite('room for bodies and requests');
 const KiB = 1024;
+const never = new AbortController().signal;
 
 /** A body whose reading is noted. */
 function body(length: number | undefined) {
@@ -26,33 +28,40 @@ function body(length: number | undefined) {
 
 const slowDown = (error: unknown) => (error as { code?: string }).code === 'SlowDown';
 
-test('a body takes its room before it is read, and gives it back once', async () => {
-  const budget = new BodyBudget(100 * KiB);
-  const first = budget.bounded(body(60 * KiB).payload);
-  await first.payload.read(100 * KiB);
-  const { payload, noted } = body(60 * KiB);
-  const second = budget.bounded(payload);
-  assert.throws(() => second.payload.read(100 * KiB), slowDown);
+/** Of what remains; a first one that holds something else proceeds in any case. */
+function remaining(bytes: number): MemoryBudget {
+  const memory = new MemoryBudget(bytes);
+  void memory.hold('bodies').take(1);
+  return memory;
+}
+
+test('a body takes its memory before it is read, and gives it back with its request', async () => {
+  const memory = remaining(101 * KiB);
+  const first = new RequestMemory(memory, never);
+  await withMemory(body(40 * KiB).payload, first.of('bodies')).read(100 * KiB);
+  assert.ok(memory.used > 80 * KiB);
+  const { payload, noted } = body(20 * KiB);
+  const second = withMemory(payload, memory.hold('bodies')).read(100 * KiB);
+  await sleep(20);
   assert.is(noted.reads, 0);
   first.release();
   first.release();
-  await second.payload.read(100 * KiB);
-  assert.throws(() => budget.bounded(body(60 * KiB).payload).payload.read(100 * KiB), slowDown);
+  await second;
+  assert.is(memory.used, 40 * KiB + 1);
 });
 
 test('one of unknown length takes what it may have at most', async () => {
-  const budget = new BodyBudget(100 * KiB);
-  await budget.bounded(body(undefined).payload).payload.read(80 * KiB);
-  assert.throws(() => budget.bounded(body(30 * KiB).payload).payload.read(80 * KiB), slowDown);
+  const memory = remaining(401 * KiB);
+  await withMemory(body(undefined).payload, memory.hold('bodies')).read(80 * KiB);
+  assert.is(memory.used, 160 * KiB + 1);
 });
 
-test('small ones take no room', async () => {
-  const budget = new BodyBudget(0);
-  await budget.bounded(body(16 * KiB).payload).payload.read(100 * KiB);
-  assert.throws(() => budget.bounded(body(16 * KiB + 1).payload).payload.read(100 * KiB), slowDown);
+test('small ones take none', async () => {
+  const memory = remaining(1);
+  await withMemory(body(16 * KiB).payload, memory.hold('bodies')).read(100 * KiB);
+  assert.is(memory.used, 1);
 });
 
-const never = new AbortController().signal;
 const rejection = (promise: Promise<unknown>) =>
   promise.then(
     () => assert.unreachable('it was let in'),
@@ -61,7 +70,7 @@ const rejection = (promise: Promise<unknown>) =>
 const isSlowDown = async (promise: Promise<unknown>) => assert.ok(slowDown(await rejection(promise)));
 
 test('a request beyond the bound enters when another one has left', async () => {
-  const slots = new RequestSlots({ served: 1, waiting: 1, waitingBytes: 0, makeRoom: () => undefined });
+  const slots = new RequestSlots({ served: 1, waiting: 1, memory: remaining(1), makeRoom: () => undefined });
   const leave = await slots.enter(never);
   const next = slots.enter(never);
   assert.is(await Promise.race([next, sleep(50, 'waits')]), 'waits');
@@ -76,7 +85,12 @@ test('a request beyond the bound enters when another one has left', async () => 
 });
 
 test('what those that wait hold of their bodies is bounded, and given back', async () => {
-  const slots = new RequestSlots({ served: 1, waiting: 9, waitingBytes: 100, makeRoom: () => undefined });
+  const slots = new RequestSlots({
+    served: 1,
+    waiting: 9,
+    memory: remaining(101),
+    makeRoom: () => undefined,
+  });
   const leave = await slots.enter(never, 1_000);
   const first = slots.enter(never, 60);
   await isSlowDown(slots.enter(never, 50));
@@ -98,7 +112,7 @@ test('one that waits has another one ended, and gives up after some time', async
   const slots = new RequestSlots({
     served: 1,
     waiting: 2,
-    waitingBytes: 0,
+    memory: remaining(1),
     makeRoom: () => void (asked++ === 0 && left()),
   });
   left = await slots.enter(never);
@@ -112,7 +126,7 @@ test('one that waits has another one ended, and gives up after some time', async
 });
 
 test('one whose caller goes leaves its turn to the next', async () => {
-  const slots = new RequestSlots({ served: 1, waiting: 2, waitingBytes: 0, makeRoom: () => undefined });
+  const slots = new RequestSlots({ served: 1, waiting: 2, memory: remaining(1), makeRoom: () => undefined });
   const leave = await slots.enter(never);
   const caller = new AbortController();
   const gone = slots.enter(caller.signal);

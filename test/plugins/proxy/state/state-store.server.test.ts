@@ -1,6 +1,7 @@
 import { ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import { createBucketFacts } from '../../../../src/plugins/proxy/state/bucket-facts.ts';
 import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/state-store.ts';
 import { createUpstream } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
@@ -33,6 +34,7 @@ function stateOf(store: ObjectStore, stateBucket?: string): UpstreamStateStore {
     config: { stateBucket, reservedPrefix },
     upstream,
     buckets: createBucketFacts(upstream),
+    memory: new MemoryBudget(),
   });
 }
 

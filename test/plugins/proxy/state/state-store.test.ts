@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/state-store.ts';
 import { localStore, rejection, upstreamOf } from '../upstream/support.ts';
 
@@ -17,6 +18,7 @@ async function before(listener: RequestListener) {
   const state = new UpstreamStateStore({
     config: { stateBucket: undefined, reservedPrefix: '.svc/' },
     upstream: upstreamOf(store.url),
+    memory: new MemoryBudget(),
     buckets: {
       keepsVersions: async () => 'no',
       keepsVersionsNow: async () => 'no',

@@ -1,13 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import type { OperationName } from '../../../../src/core/s3/operation.ts';
 import type { OperationHandler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
+import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
-import {
-  BodyBudget,
-  createAuthenticate,
-  RequestSlots,
-  ResponseMemory,
-} from '../../../../src/plugins/proxy/server/admit-request.ts';
+import { createAuthenticate, RequestSlots } from '../../../../src/plugins/proxy/server/admit-request.ts';
 import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
 import { startServer } from '../../../../src/plugins/proxy/server/server.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
@@ -77,7 +73,8 @@ export async function serve(
   const metrics = countingMetrics();
   const { stateBucket } = options;
   const config = { reservedPrefix: '.svc/', stateBucket } as ProxyServices['config'];
-  const context = { config, log, metrics, ...options.context } as ProxyServices;
+  const memory = new MemoryBudget();
+  const context = { config, log, metrics, memory, ...options.context } as ProxyServices;
   const draining = new AbortController();
   const server = await startServer(
     { listen: { host: '127.0.0.1', port: 0 }, tls: undefined },
@@ -96,9 +93,7 @@ export async function serve(
         routes: routes as Record<OperationName, OperationHandler>,
         stallMs: options.stallMs ?? 20_000,
         signal: draining.signal,
-        bodies: new BodyBudget(4 * 1024 * 1024),
-        slots: new RequestSlots({ served: 128, waiting: 0, waitingBytes: 0, makeRoom: () => undefined }),
-        answers: new ResponseMemory(Number.POSITIVE_INFINITY),
+        slots: new RequestSlots({ served: 128, waiting: 0, memory, makeRoom: () => undefined }),
         accessLog: undefined,
       }),
     },

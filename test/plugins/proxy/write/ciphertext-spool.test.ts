@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
+import { SpoolFile, SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import { CiphertextSpool, smallBytes } from '../../../../src/plugins/proxy/write/ciphertext-spool.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { rejection } from '../upstream/support.ts';
@@ -42,6 +42,27 @@ test('much goes to a file without a name and is read back', async ({ folder }) =
   spool.close();
   spool.close();
   assert.is(space.used, 0);
+});
+
+test('single bytes go to the disk in blocks', async ({ folder }) => {
+  const written: number[] = [];
+  const { append } = SpoolFile.prototype;
+  SpoolFile.prototype.append = function (chunk) {
+    written.push(chunk.length);
+    return append.call(this, chunk);
+  };
+  try {
+    const spool = new CiphertextSpool(folder.path, new SpoolSpace(64 * MiB));
+    const data = randomBytes(200_000);
+    for (let at = 0; at < data.length; at++) await spool.append(data.subarray(at, at + 1));
+    const read: Buffer[] = [];
+    for await (const piece of spool.read()) read.push(Buffer.from(piece));
+    spool.close();
+    assert.ok(Buffer.concat(read).equals(data));
+    assert.equal(written, [65_536, 65_536, 65_536, 200_000 - 3 * 65_536]);
+  } finally {
+    SpoolFile.prototype.append = append;
+  }
 });
 
 test('what does not fit is a 503, and the room is given back', async ({ folder }) => {

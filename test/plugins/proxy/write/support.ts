@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { decryptBody, nonceBytes, tagBytes } from '../../../../src/core/envelope/cipher.ts';
 import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
+import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
 import { createPartKeys } from '../../../../src/plugins/proxy/multipart/part-keys.ts';
 import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
@@ -132,6 +133,7 @@ export function writeContext(
     }),
     upstream,
     metrics: { request() {}, refused() {}, bytes() {} },
+    memory: new MemoryBudget(),
     spoolSpace: new SpoolSpace(spoolSize),
     log: quiet,
   };

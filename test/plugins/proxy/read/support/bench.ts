@@ -4,11 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { ProxyConfig } from '../../../../../src/plugins/proxy/config.ts';
 import type { ServerMetrics } from '../../../../../src/plugins/proxy/metrics.ts';
-import {
-  BodyBudget,
-  RequestSlots,
-  ResponseMemory,
-} from '../../../../../src/plugins/proxy/server/admit-request.ts';
+import { RequestSlots } from '../../../../../src/plugins/proxy/server/admit-request.ts';
 import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
 import {
   createContext,
@@ -111,9 +107,10 @@ async function startProxy(
     routes: createRoutes(),
     stallMs: 60_000,
     signal: new AbortController().signal,
-    bodies: new BodyBudget(4 * 1024 * 1024),
-    slots: new RequestSlots({ served: 128, waiting: 0, waitingBytes: 0, makeRoom: () => undefined }),
-    answers: new ResponseMemory(Number.POSITIVE_INFINITY),
+    slots: new RequestSlots({
+      ...{ served: 128, waiting: 0, memory: context.memory },
+      makeRoom: () => undefined,
+    }),
     accessLog: undefined,
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {

@@ -1,0 +1,202 @@
+import { Budget, type Share } from '../../core/budget.ts';
+import { s3Error } from '../../core/s3/error.ts';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Bytes of everything that requests hold, besides plaintext (`--verify-budget`) and what streams. */
+const maxBytes = 32 * MiB;
+
+/**
+ * Bytes of one kind at a time, so that a kind that slow callers hold for long leaves room for the others. Who holds one
+ * kind asks only for kinds behind it in this list.
+ */
+const maxOfKind = {
+  /** Bodies that arrive while their requests wait for a slot. */
+  waiting: 8 * MiB,
+  /** Bodies of callers that are read as a whole. */
+  bodies: 8 * MiB,
+  /** Ciphertext of bodies of unknown length, on its way to memory or disk. */
+  spools: 8 * MiB,
+  /** Helper objects that DeleteBucket may have to restore. */
+  surveys: 12 * MiB,
+  /** Answers of the store to callers' requests that are read as a whole. */
+  answers: 6 * MiB,
+  /** Parts that a Complete or a ListParts asks for, with their records. */
+  records: 16 * MiB,
+  /** Keys of helper objects to delete. */
+  removals: 4 * MiB,
+  /** Part lists of objects. */
+  lists: 20 * MiB,
+  /** Pages of helper objects' listings. */
+  pages: 6 * MiB,
+};
+
+export type HeldKind = keyof typeof maxOfKind;
+
+/** What is taken for a thing; parsed forms take several times their bytes on the wire. */
+export const memoryCosts = {
+  /** For each byte of a body, and its parsed form. */
+  bodyByte: 2,
+  /** The block that collects the ciphertext of a body of unknown length. */
+  spool: 64 * KiB,
+  /** An answer that begins: what the kernel buffers, and its first bytes. */
+  answer: 384 * KiB,
+  answerFirstBytes: 32 * KiB,
+  /** For each further byte of an answer, and its parsed form. */
+  answerByte: 3,
+  /** A part that a Complete names: its record, and its place in manifest and request. */
+  completedPart: 1_400,
+  /** A part that ListParts shows. */
+  listedPart: 800,
+  /** What DeleteBucket keeps, one at a time. */
+  survey: 12 * MiB,
+  /** The keys of helper objects that are deleted together. */
+  removal: 512 * KiB,
+  /** For each byte of a manifest while it is read, and while its list is used. */
+  manifestByte: 5,
+  listByte: 2,
+} as const;
+
+/** Milliseconds after which a request that waits for memory gets SlowDown. */
+const maxWaitMs = 20_000;
+
+/** Memory that a request, or what several requests share, holds of one kind. */
+export interface HeldMemory {
+  /**
+   * Resolves once `bytes` more may be held. @throws S3Error SlowDown if that takes too long; the abort reason of the
+   * signal
+   */
+  take(bytes: number): Promise<void>;
+  /** @returns false if there is no room at once */
+  tryTake(bytes: number): boolean;
+  /** Returns this many bytes, at most what is held; default: all. Safe to call at any time. */
+  release(bytes?: number): void;
+}
+
+/**
+ * The memory that all requests of a process may hold. Those that do not fit wait, the smallest first, so that large ones
+ * do not hold up others. Of each kind, the one that began first proceeds whatever is held, so that there is always
+ * progress: it may need more to come to its end.
+ */
+export class MemoryBudget {
+  readonly #whole: Budget;
+  readonly #kinds = new Map<HeldKind, Kind>();
+
+  constructor(bytes = maxBytes) {
+    this.#whole = new Budget(bytes);
+  }
+
+  get used(): number {
+    return this.#whole.used;
+  }
+
+  /** @param signal its abort ends the waiting */
+  hold(kind: HeldKind, signal?: AbortSignal): HeldMemory {
+    return new Hold(this.#kind(kind), signal);
+  }
+
+  #kind(name: HeldKind): Kind {
+    const known = this.#kinds.get(name);
+    if (known !== undefined) return known;
+    const kind = { budget: new Budget(maxOfKind[name], 'smallest', this.#whole), holds: new Set<Hold>() };
+    this.#kinds.set(name, kind);
+    return kind;
+  }
+}
+
+interface Kind {
+  readonly budget: Budget;
+  /** In order of their first request. */
+  readonly holds: Set<Hold>;
+}
+
+class Hold implements HeldMemory {
+  readonly #kind: Kind;
+  readonly #signal: AbortSignal | undefined;
+  readonly #shares: Share[] = [];
+
+  constructor(kind: Kind, signal: AbortSignal | undefined) {
+    this.#kind = kind;
+    this.#signal = signal;
+  }
+
+  async take(bytes: number): Promise<void> {
+    const share = this.#ask(bytes);
+    if (!share.waits) return;
+    let reason: unknown = s3Error('SlowDown');
+    const late = setTimeout(() => share.giveUp(), maxWaitMs);
+    const onAbort = () => {
+      reason = this.#signal?.reason;
+      share.giveUp();
+    };
+    this.#signal?.addEventListener('abort', onAbort, { once: true });
+    if (this.#signal?.aborted) onAbort();
+    const granted = await share.granted;
+    clearTimeout(late);
+    this.#signal?.removeEventListener('abort', onAbort);
+    if (granted) return;
+    this.#leaveIfEmpty();
+    throw reason;
+  }
+
+  tryTake(bytes: number): boolean {
+    if (!this.#ask(bytes).giveUp()) return true;
+    this.#leaveIfEmpty();
+    return false;
+  }
+
+  release(bytes = Number.POSITIVE_INFINITY): void {
+    let left = bytes;
+    for (const share of this.#shares.splice(0)) {
+      const given = Math.min(left, share.held);
+      left -= given;
+      if (share.waits && bytes === Number.POSITIVE_INFINITY) share.giveUp();
+      share.release(given);
+      if (share.waits || share.held > 0) this.#shares.push(share);
+    }
+    this.#leaveIfEmpty();
+  }
+
+  #ask(bytes: number): Share {
+    const share = this.#kind.budget.ask(bytes);
+    this.#shares.push(share);
+    this.#kind.holds.add(this);
+    this.#serveFirst();
+    return share;
+  }
+
+  #leaveIfEmpty(): void {
+    if (this.#shares.some((share) => share.waits || share.held > 0)) return;
+    this.#kind.holds.delete(this);
+    this.#serveFirst();
+  }
+
+  #serveFirst(): void {
+    const [first] = this.#kind.holds;
+    if (first !== undefined) for (const share of first.#shares) share.force();
+  }
+}
+
+/** The memory of one request, by kind. */
+export class RequestMemory {
+  readonly #budget: MemoryBudget;
+  readonly #signal: AbortSignal;
+  readonly #holds = new Map<HeldKind, HeldMemory>();
+
+  constructor(budget: MemoryBudget, signal: AbortSignal) {
+    this.#budget = budget;
+    this.#signal = signal;
+  }
+
+  of(kind: HeldKind): HeldMemory {
+    const held = this.#holds.get(kind) ?? this.#budget.hold(kind, this.#signal);
+    this.#holds.set(kind, held);
+    return held;
+  }
+
+  /** At the end of the request. */
+  release(): void {
+    for (const held of this.#holds.values()) held.release();
+  }
+}
