@@ -1,5 +1,5 @@
 import { Budget, type Share } from '../../core/budget.ts';
-import { s3Error } from '../../core/s3/error.ts';
+import { errorCatalog, S3Error } from '../../core/s3/error.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -61,11 +61,17 @@ export const memoryCosts = {
 /** Milliseconds after which a request that waits for memory gets SlowDown. */
 const maxWaitMs = 20_000;
 
+/** No memory became free in time: callers retry, and asking the store again would help nobody. */
+export class MemorySpent extends S3Error {
+  constructor() {
+    super('SlowDown', ...errorCatalog.SlowDown);
+  }
+}
+
 /** Memory that a request, or what several requests share, holds of one kind. */
 export interface HeldMemory {
   /**
-   * Resolves once `bytes` more may be held. @throws S3Error SlowDown if that takes too long; the abort reason of the
-   * signal
+   * Resolves once `bytes` more may be held. @throws MemorySpent if that takes too long; the abort reason of the signal
    */
   take(bytes: number): Promise<void>;
   /** @returns false if there is no room at once */
@@ -124,7 +130,7 @@ class Hold implements HeldMemory {
   async take(bytes: number): Promise<void> {
     const share = this.#ask(bytes);
     if (!share.waits) return;
-    let reason: unknown = s3Error('SlowDown');
+    let reason: unknown = new MemorySpent();
     const late = setTimeout(() => share.giveUp(), maxWaitMs);
     const onAbort = () => {
       reason = this.#signal?.reason;

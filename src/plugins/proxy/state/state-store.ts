@@ -7,7 +7,7 @@ import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ProxyConfig } from '../config.ts';
-import type { MemoryBudget } from '../held-memory.ts';
+import { type MemoryBudget, MemorySpent } from '../held-memory.ts';
 import {
   readBody,
   refusal,
@@ -83,7 +83,8 @@ export interface StateParts {
 }
 
 /** Whether a retry may help. */
-const mayPass = (error: unknown): boolean => error instanceof S3Error && error.status >= 500;
+const mayPass = (error: unknown): boolean =>
+  error instanceof S3Error && error.status >= 500 && !(error instanceof MemorySpent);
 
 const attempts = { initialMs: 100, maxMs: 2_000, maxAttempts: 3, isRetryable: mayPass };
 const deleteAnswerLimit = 1024 * 1024;
@@ -230,7 +231,8 @@ const noVersion: ReadonlySet<string> = new Set(['NoSuchKey', 'NoSuchVersion', 'M
 
 /** Converts a failure of a helper object to what callers see; the store's own error becomes the cause. */
 function stateFailure(error: unknown): never {
-  if (!(error instanceof S3Error) || error.code === 'ServiceUnavailable') throw error;
+  if (!(error instanceof S3Error) || error instanceof MemorySpent || error.code === 'ServiceUnavailable')
+    throw error;
   if (error.code === 'NoSuchBucket') throw s3Error('NoSuchBucket', undefined, { cause: error });
   const message = `A helper object of the proxy could not be reached in the object store (${error.code}). Please retry.`;
   throw s3Error('ServiceUnavailable', message, { cause: error });

@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
+import { MemoryBudget, MemorySpent } from '../../../../src/plugins/proxy/held-memory.ts';
 import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/state-store.ts';
 import { localStore, rejection, upstreamOf } from '../upstream/support.ts';
 
 const test = suite('a store that fails helper objects');
 
 /** A state store before a store that answers by `listener`; counts requests. */
-async function before(listener: RequestListener) {
+async function before(listener: RequestListener, memory = new MemoryBudget()) {
   let requests = 0;
   const store = await localStore((request, response) => {
     requests += 1;
@@ -18,7 +18,7 @@ async function before(listener: RequestListener) {
   const state = new UpstreamStateStore({
     config: { stateBucket: undefined, reservedPrefix: '.svc/' },
     upstream: upstreamOf(store.url),
-    memory: new MemoryBudget(),
+    memory,
     buckets: {
       keepsVersions: async () => 'no',
       keepsVersionsNow: async () => 'no',
@@ -58,6 +58,24 @@ test('is asked again for a page of a listing', async () => {
   for await (const page of state.list('b', '.svc/')) keys.push(...page.map(({ key }) => key));
   assert.equal(keys, ['.svc/a']);
   assert.is(requests(), 3);
+  await stop();
+});
+
+test('is not asked, nor blamed, while there is no memory for a page', async () => {
+  const memory = new MemoryBudget();
+  let waits = 0;
+  const spent = {
+    take() {
+      waits += 1;
+      return Promise.reject(new MemorySpent());
+    },
+    tryTake: () => false,
+    release: () => undefined,
+  };
+  memory.hold = () => spent;
+  const { state, requests, stop } = await before((_, response) => response.end(), memory);
+  const error = await rejection(state.list('b', '.svc/')[Symbol.asyncIterator]().next());
+  assert.equal([error.code, waits, requests()], ['SlowDown', 1, 0]);
   await stop();
 });
 
