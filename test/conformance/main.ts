@@ -21,6 +21,7 @@ import { s3Suite } from './s3-suite.ts';
 import { soak } from './soak.ts';
 import { stores } from './stores.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
+import { worst } from './worst.ts';
 import { wrapperMachines } from './wrapper-machines.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
@@ -33,6 +34,7 @@ const PARTS: readonly Part[] = [
     auditMillion,
     migrate,
     hostile,
+    worst,
     clients,
     stores,
     s3Suite,

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { uploadPrefix } from '../../../../src/core/envelope/records.ts';
+import type { Rig, RiggedProxy } from '../../../support/rig.ts';
+import type { Outcome, WorstInput } from '../input.ts';
+import { sendBytes } from '../send.ts';
+import { bytesOf } from './callers.ts';
+import { filled, MiB } from './pieces.ts';
+import { endless, type Lie } from './store.ts';
+
+/** An upload through the proxy, whose records the store tells as it likes. */
+interface UploadInput {
+  readonly name: string;
+  /** Records of part 1 beside the true one. */
+  readonly records: number;
+  readonly line: (uploadId: string) => string;
+  readonly body?: () => Buffer;
+  readonly outcomes: readonly Outcome[];
+  readonly atOnce?: number;
+}
+
+const list = (id: string) => `GET /bucket/upload?max-parts=1&uploadId=${id}`;
+const complete = (id: string) => `POST /bucket/upload?uploadId=${id}`;
+const tenThousandParts = () =>
+  filled(
+    4 * MiB,
+    '<CompleteMultipartUpload>',
+    (index) =>
+      index < 10_000
+        ? `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${'a'.repeat(32)}"</ETag></Part>`
+        : ' '.repeat(4 * MiB),
+    '</CompleteMultipartUpload>',
+  );
+
+const uploads: readonly UploadInput[] = [
+  { name: 'ListParts of an upload of 10,000 records', records: 10_000, line: list, outcomes: [200, 500], atOnce: 64 },
+  { name: 'ListParts of an upload of 250,000 records', records: 250_000, line: list, outcomes: [200, 400, 500] },
+  {
+    ...{ name: 'Complete of an upload of 10,000 records', records: 10_000, line: complete, atOnce: 40 },
+    ...{ body: tenThousandParts, outcomes: [400] },
+  },
+  {
+    ...{ name: 'Complete of an upload of 150,000 records', records: 150_000, line: complete },
+    ...{ body: tenThousandParts, outcomes: [400, 500] },
+  },
+];
+
+/** @param lies where the answers of the store about an upload are kept, by its id */
+export function uploadInputs(
+  rig: Rig,
+  proxy: RiggedProxy,
+  lies: Map<string, (path: string) => Lie | undefined>,
+): WorstInput[] {
+  return uploads.map(({ name, records, line, body, outcomes, atOnce = 16 }) => {
+    let uploadId = '';
+    return {
+      ...{ name, outcomes, atOnce },
+      async prepare() {
+        const at = { Bucket: rig.bucket, Key: 'upload' };
+        const { UploadId = '' } = await proxy.s3.send(
+          new CreateMultipartUploadCommand({ ...at, ChecksumAlgorithm: 'CRC32' }),
+        );
+        await proxy.s3.send(new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body: 'x' }));
+        uploadId = UploadId;
+        const prefix = uploadPrefix('.svc/', UploadId);
+        lies.set(UploadId, (path) =>
+          path.includes('list-type=2') && path.includes(prefix)
+            ? { body: endless(prefix, path, records) }
+            : undefined,
+        );
+      },
+      send: () =>
+        sendBytes(
+          proxy.url,
+          bytesOf({ name, line: line(uploadId), outcomes, ...(body && { body: (): Buffer => body() }) }),
+        ),
+    };
+  });
+}
