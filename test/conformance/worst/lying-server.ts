@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Loopback, listen } from '../../support/loopback.ts';
 import type { Lie } from './inputs/store.ts';
 

@@ -26,7 +26,12 @@ export interface Measured {
 const restMs = 300;
 
 /** Sends an input so many times at once. */
-export const measure = (target: Target, prober: Prober, input: WorstInput, count: number): Promise<Measured> =>
+export const measure = (
+  target: Target,
+  prober: Prober,
+  input: WorstInput,
+  count: number,
+): Promise<Measured> =>
   measured(target, prober, input.name, async (note) => {
     await Promise.all(Array.from({ length: count }, async () => note(input, await input.send())));
   });

@@ -49,7 +49,9 @@ function statusOf(url: string): Promise<number> {
 /** How long the process's first thread, which runs the event loop, was ready to run while others ran. */
 function waitedMs(pid: number): number {
   try {
-    const [, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ').map(Number);
+    const [, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1')
+      .split(' ')
+      .map(Number);
     return waited / 1e6;
   } catch {
     return 0;

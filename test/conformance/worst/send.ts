@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import type { Outcome } from './input.ts';
 
 /** How a caller behaves. */
@@ -35,7 +35,10 @@ export async function exchange(socket: Socket, bytes: Uint8Array, manner: Manner
   });
   socket.on('error', () => resolve(outcome())).on('close', () => resolve(outcome()));
   socket.write(bytes);
-  const late = setTimeout(() => resolve(leaveAfterMs === undefined ? 'silent' : outcome()), leaveAfterMs ?? patienceMs);
+  const late = setTimeout(
+    () => resolve(leaveAfterMs === undefined ? 'silent' : outcome()),
+    leaveAfterMs ?? patienceMs,
+  );
   if (trickle) void trickled(socket);
   try {
     return await promise;

@@ -1,6 +1,6 @@
-import { filled, KiB, MiB, numbered, worstXml } from './pieces.ts';
 import type { Outcome } from '../input.ts';
 import type { Manner } from '../send.ts';
+import { filled, KiB, MiB, numbered, worstXml } from './pieces.ts';
 
 /** A request to the proxy. */
 export interface CallerInput extends Manner {

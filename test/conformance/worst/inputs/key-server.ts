@@ -1,6 +1,6 @@
+import { MiB, numbered, once, worstJson } from './pieces.ts';
 import type { Lie } from './store.ts';
 import { chunksOfOne } from './store.ts';
-import { MiB, numbered, worstJson } from './pieces.ts';
 
 /** What the key server answers to every call. */
 export interface KeyServerInput {
@@ -12,11 +12,12 @@ const json = { 'content-type': 'application/json' };
 
 const answers = (what: string, before: string, after: string): KeyServerInput[] =>
   Object.entries(worstJson(8 * MiB, before, after)).map(([name, make]) => {
-    let body: Buffer | undefined;
-    return { name: `key server's ${what}: ${name}`, lie: () => ({ headers: json, body: (body ??= make()) }) };
+    const body = once(make);
+    return { name: `key server's ${what}: ${name}`, lie: () => ({ headers: json, body: body() }) };
   });
 
-const head = (lines: string) => Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${lines}\r\n`);
+const head = (lines: string) =>
+  Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${lines}\r\n`);
 
 export const keyServerInputs: readonly KeyServerInput[] = [
   ...answers('data', '{"data":', '}'),
@@ -29,7 +30,9 @@ export const keyServerInputs: readonly KeyServerInput[] = [
   {
     name: "key server's head: as many headers as fit",
     lie: () => ({
-      raw: head(`${Array.from({ length: 4_000 }, (_, index) => `${numbered(index)}:\r\n`).join('')}content-length: 0\r\n`),
+      raw: head(
+        `${Array.from({ length: 4_000 }, (_, index) => `${numbered(index)}:\r\n`).join('')}content-length: 0\r\n`,
+      ),
     }),
   },
 ];

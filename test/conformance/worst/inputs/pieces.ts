@@ -2,7 +2,12 @@ export const KiB = 1024;
 export const MiB = 1024 * KiB;
 
 /** `before`, `piece` as often as it fits, `after`: exactly `bytes` at most. */
-export function filled(bytes: number, before: string, piece: string | ((index: number) => string), after: string): Buffer {
+export function filled(
+  bytes: number,
+  before: string,
+  piece: string | ((index: number) => string),
+  after: string,
+): Buffer {
   const room = bytes - Buffer.byteLength(before) - Buffer.byteLength(after);
   if (typeof piece === 'string') {
     const times = Math.max(0, Math.floor(room / Buffer.byteLength(piece)));
@@ -31,8 +36,10 @@ export const numbered = (index: number): string => index.toString(36);
 export function worstXml(root: string, bytes: number, entry: string): Readonly<Record<string, () => Buffer>> {
   const open = `<${root}>`;
   const close = `</${root}>`;
-  const of = (piece: string | ((index: number) => string), before = open, after = close) => () =>
-    filled(bytes, before, piece, after);
+  const of =
+    (piece: string | ((index: number) => string), before = open, after = close) =>
+    () =>
+      filled(bytes, before, piece, after);
   return {
     'empty entries': of(`<${entry}/>`),
     'empty entries behind a comment': of(`<${entry}/>`, `<!-- -->${open}`),
@@ -72,5 +79,14 @@ export function worstJson(
       filled(bytes, `${before}{`, (index) => `"${numbered(index)}":0,`, `"":0}${after}`),
     'one list within the other': () => Buffer.from(before + '['.repeat(levels) + ']'.repeat(levels) + after),
     escapes: () => filled(bytes, `${before}"`, '\\u0041', `"${after}`),
+  };
+}
+
+/** What `make` returns, made at the first call. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }

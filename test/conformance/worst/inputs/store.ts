@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encryptedHeader } from '../../../../src/core/envelope/metadata.ts';
 import type { Outcome } from '../input.ts';
-import { filled, KiB, MiB, numbered, worstJson, worstXml } from './pieces.ts';
+import { filled, KiB, MiB, numbered, once, worstJson, worstXml } from './pieces.ts';
 
 /** What a caller asks for, in a bucket of the input's own. */
 export interface Ask {
@@ -33,10 +33,10 @@ const read = [200, 206, ...failed] as const;
 const get = (path: string): Ask => ({ method: 'GET', path });
 
 /** Every request gets this. */
-const always = (make: () => Buffer, status = 200) => {
-  let body: Buffer | undefined;
-  return (): Lie => ({ status, headers: { 'content-type': 'application/xml' }, body: (body ??= make()) });
-};
+function always(make: () => Buffer, status = 200): () => Lie {
+  const body = once(make);
+  return () => ({ status, headers: { 'content-type': 'application/xml' }, body: body() });
+}
 
 const xmlLies = (
   what: string,
@@ -50,24 +50,30 @@ const xmlLies = (
     ...{ name: `store's ${what}: ${name}`, ask, lie: always(make), outcomes },
   }));
 
-const longKeys = filled(
-  8 * MiB - 1,
-  '<ListBucketResult><Name>bucket</Name><KeyCount>1000</KeyCount><IsTruncated>false</IsTruncated>',
-  (index) =>
-    index < 1_000
-      ? `<Contents><Key>${'&amp;'.repeat(1_000)}${index}</Key><Size>33</Size><ETag>"${'a'.repeat(32)}"</ETag></Contents>`
-      : ' '.repeat(8 * MiB),
-  '</ListBucketResult>',
-);
+const longKeys = () =>
+  filled(
+    8 * MiB - 1,
+    '<ListBucketResult><Name>bucket</Name><KeyCount>1000</KeyCount><IsTruncated>false</IsTruncated>',
+    (index) =>
+      index < 1_000
+        ? `<Contents><Key>${'&amp;'.repeat(1_000)}${index}</Key><Size>33</Size><ETag>"${'a'.repeat(32)}"</ETag></Contents>`
+        : ' '.repeat(8 * MiB),
+    '</ListBucketResult>',
+  );
 
 const tenThousand = (root: string, entry: (index: number) => string) => () =>
-  filled(8 * MiB, `<${root}>`, (index) => (index < 10_000 ? entry(index) : ' '.repeat(8 * MiB)), `</${root}>`);
+  filled(
+    8 * MiB,
+    `<${root}>`,
+    (index) => (index < 10_000 ? entry(index) : ' '.repeat(8 * MiB)),
+    `</${root}>`,
+  );
 
 const listings: readonly StoreInput[] = [
   ...xmlLies('listing', get('/?list-type=2'), 'ListBucketResult', 'Contents', 8 * MiB),
   {
     ...{ name: "store's listing: the longest keys", ask: get('/?list-type=2'), outcomes: [200] },
-    lie: always(() => longKeys),
+    lie: always(longKeys),
   },
   {
     ...{ name: "store's listing: 10,000 entries of all fields", ask: get('/?list-type=2'), outcomes: read },
@@ -157,10 +163,10 @@ const helper = (
   lies: Readonly<Record<string, () => Buffer>>,
 ): StoreInput[] =>
   Object.entries(lies).map(([name, make]) => {
-    let body: Buffer | undefined;
+    const body = once(make);
     const lie: StoreInput['lie'] = ({ path }) =>
       path.includes(folder)
-        ? { headers: { 'content-type': 'application/octet-stream' }, body: (body ??= make()) }
+        ? { headers: { 'content-type': 'application/octet-stream' }, body: body() }
         : { headers: { ...envelope(keys), 'content-length': '1000' }, body: Buffer.alloc(1_000) };
     return { name: `store's ${what}: ${name}`, ask: get('/x'), lie, outcomes: failed };
   });
@@ -168,14 +174,21 @@ const helper = (
 const pointer = JSON.stringify({ v: 1, manifest, seal: wrapped });
 
 const helpers: readonly StoreInput[] = [
-  ...helper('manifest', '/.svc/manifests/', pointer, worstJson(8 * MiB - 1, '{"v":1,"bucket":"b","key":"k","list":')),
+  ...helper(
+    'manifest',
+    '/.svc/manifests/',
+    pointer,
+    worstJson(8 * MiB - 1, '{"v":1,"bucket":"b","key":"k","list":'),
+  ),
   ...helper('record of rewrapped keys', '/.svc/rewraps/', wrapped, worstJson(8 * MiB - 1, '{"v":1,"keys":')),
-  ...Object.entries(worstJson(64 * KiB - 1, '{"v":2,"repeat":')).map(([name, make]): StoreInput => ({
-    name: `store's record of an upload: ${name}`,
-    ask: { method: 'PUT', path: '/x?partNumber=1&uploadId=a', body: 'x' },
-    lie: always(make),
-    outcomes: failed,
-  })),
+  ...Object.entries(worstJson(64 * KiB - 1, '{"v":2,"repeat":')).map(
+    ([name, make]): StoreInput => ({
+      name: `store's record of an upload: ${name}`,
+      ask: { method: 'PUT', path: '/x?partNumber=1&uploadId=a', body: 'x' },
+      lie: always(make),
+      outcomes: failed,
+    }),
+  ),
 ];
 
 /** The hash of an upload's id in the names of its records. */
@@ -200,20 +213,28 @@ export function endless(prefix: string, path: string, count: number): Buffer {
   return Buffer.from(`<ListBucketResult>${next < count ? more : ''}${entries.join('')}</ListBucketResult>`);
 }
 
+const xml = (text: string, status = 200): Lie => ({ status, body: Buffer.from(text) });
+
 const pages: readonly StoreInput[] = [
   {
     name: 'DeleteBucket of a bucket with 90,000 records of parts',
     ask: { method: 'DELETE', path: '' },
-    lie: ({ path }) =>
-      path.includes('list-type=2') ? { body: endless(uploadFolder, path, 90_000) } : { status: 404 },
+    lie({ method, path }) {
+      if (path.includes('versioning')) return xml('<VersioningConfiguration/>');
+      if (path.includes('uploads=')) return xml('<ListMultipartUploadsResult/>');
+      if (path.includes('list-type=2')) return { body: endless(uploadFolder, path, 90_000) };
+      if (method === 'POST') return xml('<DeleteResult/>');
+      return xml('<Error><Code>BucketNotEmpty</Code></Error>', 409);
+    },
     outcomes: [204, ...failed],
   },
   {
     name: 'Abort of an upload with 90,000 records of parts',
     ask: { method: 'DELETE', path: '/x?uploadId=a' },
-    lie: ({ method, path }) => {
+    lie({ method, path }) {
+      if (path.includes('versioning')) return xml('<VersioningConfiguration/>');
       if (path.includes('list-type=2')) return { body: endless(uploadFolder, path, 90_000) };
-      return method === 'POST' ? { body: Buffer.from('<DeleteResult/>') } : { status: 204 };
+      return method === 'POST' ? xml('<DeleteResult/>') : { status: 204 };
     },
     outcomes: [204, ...failed],
   },
@@ -225,7 +246,9 @@ const heads: readonly StoreInput[] = [
   {
     ...{ name: "store's head: as many headers as fit", ask: get('/x'), outcomes: read },
     lie: () => ({
-      raw: head(`${Array.from({ length: 9_000 }, (_, index) => `${numbered(index)}:\r\n`).join('')}content-length: 0\r\n`),
+      raw: head(
+        `${Array.from({ length: 9_000 }, (_, index) => `${numbered(index)}:\r\n`).join('')}content-length: 0\r\n`,
+      ),
     }),
   },
   {
@@ -247,7 +270,10 @@ const heads: readonly StoreInput[] = [
   {
     ...{ name: "store's error in chunks of one byte", ask: get('/x'), outcomes: failed },
     lie: () => ({
-      raw: Buffer.concat([Buffer.from('HTTP/1.1 404 a\r\ntransfer-encoding: chunked\r\n\r\n'), chunksOfOne(MiB, '<')]),
+      raw: Buffer.concat([
+        Buffer.from('HTTP/1.1 404 a\r\ntransfer-encoding: chunked\r\n\r\n'),
+        chunksOfOne(MiB, '<'),
+      ]),
     }),
   },
 ];

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { uploadPrefix } from '../../../../src/core/envelope/records.ts';
 import type { Rig, RiggedProxy } from '../../../support/rig.ts';
@@ -33,8 +32,19 @@ const tenThousandParts = () =>
   );
 
 const uploads: readonly UploadInput[] = [
-  { name: 'ListParts of an upload of 10,000 records', records: 10_000, line: list, outcomes: [200, 500], atOnce: 64 },
-  { name: 'ListParts of an upload of 250,000 records', records: 250_000, line: list, outcomes: [200, 400, 500] },
+  {
+    name: 'ListParts of an upload of 10,000 records',
+    records: 10_000,
+    line: list,
+    outcomes: [200, 500],
+    atOnce: 64,
+  },
+  {
+    name: 'ListParts of an upload of 250,000 records',
+    records: 250_000,
+    line: list,
+    outcomes: [200, 400, 500],
+  },
   {
     ...{ name: 'Complete of an upload of 10,000 records', records: 10_000, line: complete, atOnce: 40 },
     ...{ body: tenThousandParts, outcomes: [400] },
@@ -57,6 +67,7 @@ export function uploadInputs(
       ...{ name, outcomes, atOnce },
       async prepare() {
         const at = { Bucket: rig.bucket, Key: 'upload' };
+        await proxy.reconnect();
         const { UploadId = '' } = await proxy.s3.send(
           new CreateMultipartUploadCommand({ ...at, ChecksumAlgorithm: 'CRC32' }),
         );

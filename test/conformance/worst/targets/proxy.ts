@@ -8,7 +8,7 @@ import type { SvcProxyConfig } from '../../../support/types.ts';
 import type { Target, WorstInput } from '../input.ts';
 import { bytesOf, type CallerInput, callerInputs, crowdInputs } from '../inputs/callers.ts';
 import { keyServerInputs } from '../inputs/key-server.ts';
-import { MiB } from '../inputs/pieces.ts';
+import { MiB, once } from '../inputs/pieces.ts';
 import { type Lie, type StoreInput, storeInputs } from '../inputs/store.ts';
 import { uploadInputs } from '../inputs/uploads.ts';
 import { type LyingServer, startLyingServer } from '../lying-server.ts';
@@ -27,7 +27,10 @@ export const proxyTargets: readonly { readonly name: string; start(): Promise<Ta
   { name: 'proxy with a key server that lies', start: startProxyOfLyingKeyServer },
 ];
 
-const keys = { SVC_PROXY_ACCESS_KEY_ID: 'AKCALLER', SVC_PROXY_SECRET_ACCESS_KEY: 'the-secret-of-the-callers' };
+const keys = {
+  SVC_PROXY_ACCESS_KEY_ID: 'AKCALLER',
+  SVC_PROXY_SECRET_ACCESS_KEY: 'the-secret-of-the-callers',
+};
 
 interface Options {
   readonly tls?: boolean;
@@ -54,7 +57,8 @@ async function startProxy(name: string, options: Options): Promise<Target> {
     const path = decodeURIComponent(request.url ?? '');
     const [, bucket = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(path) ?? [];
     const at = Number(/^lie-(\d+)$/.exec(bucket)?.[1] ?? Number.NaN);
-    if (storeInputs[at] !== undefined) return storeInputs[at].lie({ method: request.method ?? '', path: rest }) ?? {};
+    if (storeInputs[at] !== undefined)
+      return storeInputs[at].lie({ method: request.method ?? '', path: rest }) ?? {};
     for (const judge of lies.values()) {
       const lie = judge(path);
       if (lie !== undefined) return lie;
@@ -123,13 +127,19 @@ async function targetOf(name: string, { rig, config, inputs, servers, folder }: 
 }
 
 function callerInput(proxy: RiggedProxy, input: CallerInput): WorstInput {
-  let bytes: Buffer | undefined;
-  return { ...input, send: () => sendBytes(proxy.url, (bytes ??= bytesOf(input)), input) };
+  const bytes = once(() => bytesOf(input));
+  return { ...input, send: () => sendBytes(proxy.url, bytes(), input) };
 }
 
 /** The caller's request is an ordinary one. */
 function storeInput(proxy: RiggedProxy, { name, ask, outcomes }: StoreInput, bucket: string): WorstInput {
   const line = `${ask.method} /${bucket}${ask.path}`;
-  const bytes = bytesOf({ name, line, outcomes, headers: ask.headers ?? [], body: () => Buffer.from(ask.body ?? '') });
+  const bytes = bytesOf({
+    name,
+    line,
+    outcomes,
+    headers: ask.headers ?? [],
+    body: () => Buffer.from(ask.body ?? ''),
+  });
   return { name, outcomes, send: () => sendBytes(proxy.url, bytes) };
 }
