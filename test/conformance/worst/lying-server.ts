@@ -25,6 +25,7 @@ export async function startLyingServer(target: string): Promise<LyingServer> {
     request.resume();
     tell(request, response, lie);
   });
+  server.on('connection', (socket) => socket.on('error', () => undefined));
   server.on('checkContinue', (request, response) => {
     response.writeContinue();
     server.emit('request', request, response);
@@ -35,7 +36,6 @@ export async function startLyingServer(target: string): Promise<LyingServer> {
 
 /** A lie may be longer than its reader likes. */
 function tell(request: IncomingMessage, response: ServerResponse, lie: Lie): void {
-  request.socket.on('error', () => undefined);
   if ('raw' in lie) {
     request.socket.end(lie.raw);
     return;

@@ -7,6 +7,8 @@ import type { Outcome } from './input.ts';
 export interface Manner {
   /** Sent one byte at a time after the request, every 100 ms. */
   readonly trickle?: boolean;
+  /** How long the connection says nothing first. Default: not at all. */
+  readonly silentMs?: number;
   /** Ends the connection after this time, if nothing has come; in ms. Default: a minute, and then it is `silent`. */
   readonly leaveAfterMs?: number;
 }
@@ -27,23 +29,26 @@ export function sendBytes(url: string, bytes: Uint8Array, manner: Manner = {}): 
 /** The same over a socket that connects already. */
 export async function exchange(socket: Socket, bytes: Uint8Array, manner: Manner = {}): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const { leaveAfterMs, trickle = false } = manner;
+  const { leaveAfterMs, silentMs = 0, trickle = false } = manner;
   let beginning = '';
   const outcome = () => Number(/^HTTP\/1\.1 ([2-5]\d\d)/m.exec(beginning)?.[1] ?? 0) || 'ended';
   socket.on('data', (piece: Buffer) => {
     if (beginning.length < 1_000) beginning += piece.toString('latin1', 0, 1_000);
   });
   socket.on('error', () => resolve(outcome())).on('close', () => resolve(outcome()));
-  socket.write(bytes);
+  const begun = setTimeout(() => {
+    socket.write(bytes);
+    if (trickle) void trickled(socket);
+  }, silentMs);
   const late = setTimeout(
     () => resolve(leaveAfterMs === undefined ? 'silent' : outcome()),
     leaveAfterMs ?? patienceMs,
   );
-  if (trickle) void trickled(socket);
   try {
     return await promise;
   } finally {
     clearTimeout(late);
+    clearTimeout(begun);
     socket.destroy();
   }
 }

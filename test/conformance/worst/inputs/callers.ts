@@ -11,6 +11,16 @@ export interface CallerInput extends Manner {
   readonly body?: () => Buffer;
   readonly outcomes: readonly Outcome[];
   readonly atOnce?: number;
+  /** Connections that come one after the other, and send together; more come when they have. */
+  readonly crowd?: Crowd;
+}
+
+export interface Crowd {
+  readonly count: number;
+  /** Pause between one connection and the next. */
+  readonly everyMs: number;
+  /** When they send, from the first connection. */
+  readonly sendAtMs: number;
 }
 
 /** Refused as what it is; a document may also be refused for what it is about. */
@@ -147,8 +157,9 @@ export const callerInputs: readonly CallerInput[] = [
 /** What is sent to a listener by connections that have no end. */
 export const crowdInputs: readonly CallerInput[] = [
   {
-    ...{ name: '514 connections with a PUT whose body trickles', line: 'PUT /bucket/trickles' },
-    ...{ headers: ['Content-Length: 100000'], atOnce: 514, trickle: true, leaveAfterMs: 12_000 },
+    ...{ name: '512 connections with a PUT whose body trickles, then 48', line: 'PUT /bucket/trickles' },
+    ...{ headers: ['Content-Length: 100000'], atOnce: 560, trickle: true, leaveAfterMs: 14_000 },
+    crowd: { count: 512, everyMs: 10, sendAtMs: 7_000 },
     outcomes: ['ended', 200, 400, 403, 408],
   },
   {

@@ -3,8 +3,7 @@ import { filled, KiB, MiB, numbered } from './pieces.ts';
 /** An object that a user of one namespace may create, and that the operator watches or reads. */
 export interface ObjectInput {
   readonly name: string;
-  /** Below the namespace. */
-  readonly path: string;
+  readonly kind: 'pods' | 'secrets';
   /** Its JSON; each number gives another one. */
   readonly object: (number: number) => Buffer;
 }
@@ -14,7 +13,7 @@ const ofObject = 1.4 * MiB;
 
 const pod = (name: string, piece: (index: number) => string, of: string): ObjectInput => ({
   name: `object: pod full of ${name}`,
-  path: 'api/v1/namespaces/worst/pods',
+  kind: 'pods',
   object(number) {
     const id = `${name.replace(/\W/g, '-')}-${number}`;
     const [start = '', end = ''] = `{"metadata":{"name":"${id}"${of}`
@@ -38,7 +37,7 @@ export const objectInputs: readonly ObjectInput[] = [
   ),
   {
     name: 'object: pull secret full of logins',
-    path: 'api/v1/namespaces/worst/secrets',
+    kind: 'secrets',
     object(number) {
       const logins = filled(
         700 * KiB,

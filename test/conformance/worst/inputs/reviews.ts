@@ -14,7 +14,7 @@ const ofPod = 2.9 * MiB;
 const ofReview = 4 * MiB - 1;
 
 const annotations = '"svc/inject":"true","svc/vault-role":"app","svc/secret-paths":"secret/app"';
-const image = '"image":"registry.example/app:1"';
+const image = '"image":"other.example/app:1"';
 const user = '"securityContext":{"runAsUser":65532}';
 
 /** The text of a review whose pod has these members. */
@@ -36,7 +36,7 @@ function review(
 ): ReviewInput {
   const [before, after] = reviewOf(`${metadata}},`, of);
   const [start = '', end = ''] = (before + after).split('§');
-  return { name: `pod: ${name}`, text: () => filled(ofPod, start, piece, end), outcomes: [200] };
+  return { name: `pod: ${name}`, text: () => filled(ofPod, start, piece, end), outcomes: [200, 400, 413] };
 }
 
 const ours = `"annotations":{${annotations}}`;

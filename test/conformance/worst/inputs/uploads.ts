@@ -1,6 +1,7 @@
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { uploadPrefix } from '../../../../src/core/envelope/records.ts';
-import type { Rig, RiggedProxy } from '../../../support/rig.ts';
+import { s3Client } from '../../../support/object-store.ts';
+import type { S3Target } from '../../../support/types.ts';
 import type { Outcome, WorstInput } from '../input.ts';
 import { sendBytes } from '../send.ts';
 import { bytesOf } from './callers.ts';
@@ -55,10 +56,13 @@ const uploads: readonly UploadInput[] = [
   },
 ];
 
-/** @param lies where the answers of the store about an upload are kept, by its id */
+/**
+ * @param proxy where it is now
+ * @param lies where the answers of the store about an upload are kept, by its id
+ */
 export function uploadInputs(
-  rig: Rig,
-  proxy: RiggedProxy,
+  bucket: string,
+  proxy: () => S3Target,
   lies: Map<string, (path: string) => Lie | undefined>,
 ): WorstInput[] {
   return uploads.map(({ name, records, line, body, outcomes, atOnce = 16 }) => {
@@ -66,25 +70,24 @@ export function uploadInputs(
     return {
       ...{ name, outcomes, atOnce },
       async prepare() {
-        const at = { Bucket: rig.bucket, Key: 'upload' };
-        await proxy.reconnect();
-        const { UploadId = '' } = await proxy.s3.send(
-          new CreateMultipartUploadCommand({ ...at, ChecksumAlgorithm: 'CRC32' }),
-        );
-        await proxy.s3.send(new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body: 'x' }));
-        uploadId = UploadId;
-        const prefix = uploadPrefix('.svc/', UploadId);
-        lies.set(UploadId, (path) =>
-          path.includes('list-type=2') && path.includes(prefix)
-            ? { body: endless(prefix, path, records) }
-            : undefined,
-        );
+        uploadId = await beginUpload(bucket, proxy());
+        const prefix = uploadPrefix('.svc/', uploadId);
+        const isOfIt = (path: string) => path.includes('list-type=2') && path.includes(prefix);
+        lies.set(uploadId, (path) => (isOfIt(path) ? { body: endless(prefix, path, records) } : undefined));
       },
       send: () =>
-        sendBytes(
-          proxy.url,
-          bytesOf({ name, line: line(uploadId), outcomes, ...(body && { body: (): Buffer => body() }) }),
-        ),
+        sendBytes(proxy().endpoint, bytesOf({ name, line: line(uploadId), outcomes, ...(body && { body }) })),
     };
   });
+}
+
+/** An upload with one part. */
+async function beginUpload(Bucket: string, target: S3Target): Promise<string> {
+  const s3 = await s3Client(target);
+  const at = { Bucket, Key: 'upload' };
+  const begun = await s3.send(new CreateMultipartUploadCommand({ ...at, ChecksumAlgorithm: 'CRC32' }));
+  const { UploadId = '' } = begun;
+  await s3.send(new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body: 'x' }));
+  s3.destroy();
+  return UploadId;
 }

@@ -20,6 +20,8 @@ import { sendBytes } from '../send.ts';
 const limit = 128 * MiB;
 const vaultAddress = 'https://vault.example:8200';
 const system = 'svc-system';
+/** A registry that the operator may reach although it is on this machine. */
+const mirrored = 'registry.example';
 
 export const operatorTargets = [{ name: 'operator', start: startOperator }];
 
@@ -30,19 +32,21 @@ async function startOperator(): Promise<Target> {
   const values = { operator: { vaultAddress } };
   const cluster = await startOperatorCluster({ replicas: 0, values });
   const { kubernetes } = cluster;
-  const add = () => cluster.add({ inside: true, memory: cgroup, env: { MALLOC_ARENA_MAX: '1' } });
+  const mirror = `${mirrored}=http://${registry.address}`;
+  const env = { MALLOC_ARENA_MAX: '1', SVC_OPERATOR_REGISTRY_MIRRORS: mirror };
+  const add = () => cluster.add({ inside: true, memory: cgroup, env });
   let replica = await ready(await add());
-  await kubernetes.must('POST', '/api/v1/namespaces', { metadata: { name: 'worst' } });
+  const namespace = await kubernetes.createNamespace();
   const review = (text: Buffer) => postReview(replica, text);
   const inputs = [
     ...reviewInputs.map(({ text, ...one }): WorstInput => {
       const bytes = once(text);
       return { ...one, send: () => review(bytes()) };
     }),
-    ...registryInputs.map((one, at) => registryInput(one, `${registry.address}/team/a${at}:v1`, review)),
-    pullSecretInput(registry.address, review),
+    ...registryInputs.map((one, at) => registryInput(one, `${mirrored}/team/a${at}:v1`, review)),
+    pullSecretInput(review),
     ...reportInputs.map((one) => reportInput(cluster, () => replica, one)),
-    ...objectInputs.map((one) => objectInput(cluster, one)),
+    ...objectInputs.map((one) => objectInput(cluster, namespace, one)),
   ];
   return {
     ...{ name: 'operator', limit, inputs, killed: cgroup.killed },
@@ -95,11 +99,11 @@ const registryInput = ({ name }: RegistryInput, image: string, review: Review): 
 });
 
 /** The secrets are made by the inputs that are objects. */
-const pullSecretInput = (registry: string, review: Review): WorstInput => ({
+const pullSecretInput = (review: Review): WorstInput => ({
   ...{ name: `a pod that names ${objectsOfAKind} pull secrets full of logins`, outcomes: [200] },
   send() {
     const names = Array.from({ length: objectsOfAKind }, (_, at) => `{"name":"logins-${at}"}`);
-    return review(reviewOfImage(`${registry}/team/a0:v2`, `,"imagePullSecrets":[${names}]`));
+    return review(reviewOfImage(`${mirrored}/team/a0:v2`, `,"imagePullSecrets":[${names}]`));
   },
 });
 
@@ -125,7 +129,7 @@ async function startRegistry(): Promise<Loopback> {
   return listen(
     createServer((request: IncomingMessage, response: ServerResponse) => {
       const [, at, kind, reference] =
-        /^\/v2\/team\/a(\d+)\/(manifests|blobs)\/(.+)$/.exec(request.url ?? '') ?? [];
+        /^\/v2\/team\/a(\d+)\/(manifests|blobs)\/([^?]+)/.exec(request.url ?? '') ?? [];
       const image = images[Number(at)]?.();
       if (image === undefined) return void response.writeHead(404).end();
       const { manifest, config, input } = image;
@@ -135,7 +139,7 @@ async function startRegistry(): Promise<Loopback> {
       if (request.method === 'GET' && kind === 'manifests' && input.inChunksOfOne) {
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
         const head = `HTTP/1.1 200 OK\r\n${lines.join('')}transfer-encoding: chunked\r\n\r\n`;
-        request.socket.on('error', () => undefined).end(Buffer.concat([Buffer.from(head), inChunks(bytes)]));
+        request.socket.end(Buffer.concat([Buffer.from(head), inChunks(bytes)]));
         return;
       }
       response.writeHead(200, { ...headers, 'content-length': bytes.length });
@@ -170,9 +174,13 @@ function reportInput(
   });
   return {
     name,
-    outcomes: ['INVALID_ARGUMENT', 'UNAUTHENTICATED', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED'].map(
-      (code) => grpc.status[code as keyof typeof grpc.status],
-    ),
+    outcomes: [
+      'INVALID_ARGUMENT',
+      'UNAUTHENTICATED',
+      'PERMISSION_DENIED',
+      'RESOURCE_EXHAUSTED',
+      'UNAVAILABLE',
+    ].map((code) => grpc.status[code as keyof typeof grpc.status]),
     send: async () => sendReport(replica().started['grpc'] ?? '', await credentials(), all()),
   };
 }
@@ -196,14 +204,21 @@ function sendReport(address: string, credentials: grpc.ChannelCredentials, bytes
 }
 
 /** As many of a kind as a user of one namespace may well make; then it is there already. */
-function objectInput({ kubernetes }: OperatorCluster, { name, path, object }: ObjectInput): WorstInput {
+function objectInput(
+  { kubernetes }: OperatorCluster,
+  namespace: string,
+  { name, kind, object }: ObjectInput,
+): WorstInput {
   let next = 0;
   return {
-    ...{ name, outcomes: [201, 409], atOnce: objectsOfAKind },
+    ...{ name, outcomes: [201, 409, 'silent'], atOnce: objectsOfAKind },
     async send() {
       const text = object(next++ % objectsOfAKind).toString();
-      const { status } = await kubernetes.request('POST', `/${path}`, JSON.parse(text));
-      return status;
+      const path = `/api/v1/namespaces/${namespace}/${kind}`;
+      return kubernetes.request('POST', path, JSON.parse(text)).then(
+        ({ status }) => status,
+        () => 'silent',
+      );
     },
   };
 }

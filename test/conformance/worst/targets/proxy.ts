@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { createMemoryCgroup } from '../../../support/limit-cgroup.ts';
 import { type Rig, type RiggedProxy, startRig } from '../../../support/rig.ts';
@@ -43,6 +44,7 @@ async function startProxy(name: string, options: Options): Promise<Target> {
   const folder = temporaryFolder('worst');
   const rig = await startRig();
   const store = await startLyingServer(rig.store.url);
+  const caFile = options.tls ? join(folder.path, 'ca.crt') : undefined;
   const env = { ...(options.tls && tlsFiles(folder.path)), ...(options.keys && keys) };
   const { region, accessKeyId, secretAccessKey } = rig.store;
   const upstream = { endpoint: store.url, region, accessKeyId, secretAccessKey };
@@ -50,7 +52,7 @@ async function startProxy(name: string, options: Options): Promise<Target> {
     const callers = [...callerInputs, ...crowdInputs].map((one) => callerInput(proxy, one));
     if (options.keys) return callers.map((one) => ({ ...one, outcomes: [400, 403, 'ended', 431] }));
     const stored = storeInputs.map((one, index) => storeInput(proxy, one, `lie-${index}`));
-    return [...callers, ...stored, ...uploadInputs(rig, proxy, lies)];
+    return [...callers, ...stored, ...uploadInputs(rig.bucket, () => ({ ...proxy.target, caFile }), lies)];
   };
   const lies = new Map<string, Judge>();
   store.judge = (request) => {
@@ -71,7 +73,9 @@ async function startProxy(name: string, options: Options): Promise<Target> {
 type Judge = (path: string) => Lie | undefined;
 
 function tlsFiles(folder: string): Readonly<Record<string, string>> {
-  const { cert, key } = createCertificateAuthority().issue({ commonName: 'worst' });
+  const authority = createCertificateAuthority();
+  const { cert, key } = authority.issue({ commonName: 'worst' });
+  writeFileSync(join(folder, 'ca.crt'), authority.cert);
   const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key);
@@ -128,7 +132,19 @@ async function targetOf(name: string, { rig, config, inputs, servers, folder }: 
 
 function callerInput(proxy: RiggedProxy, input: CallerInput): WorstInput {
   const bytes = once(() => bytesOf(input));
-  return { ...input, send: () => sendBytes(proxy.url, bytes(), input) };
+  const { crowd } = input;
+  if (crowd === undefined) return { ...input, send: () => sendBytes(proxy.url, bytes(), input) };
+  let sent = 0;
+  return {
+    ...input,
+    async send() {
+      const at = sent++ % (input.atOnce ?? 1);
+      const connectMs = at < crowd.count ? at * crowd.everyMs : crowd.sendAtMs + 500;
+      await sleep(connectMs);
+      const silentMs = Math.max(0, crowd.sendAtMs - connectMs);
+      return sendBytes(proxy.url, bytes(), { ...input, silentMs });
+    },
+  };
 }
 
 /** The caller's request is an ordinary one. */
