@@ -20,6 +20,8 @@ import { sendBytes } from '../send.ts';
 const limit = 128 * MiB;
 const vaultAddress = 'https://vault.example:8200';
 const system = 'svc-system';
+/** The reviews name it. */
+const namespace = 'worst';
 /** A registry that the operator may reach although it is on this machine. */
 const mirrored = 'registry.example';
 
@@ -36,7 +38,8 @@ async function startOperator(): Promise<Target> {
   const env = { MALLOC_ARENA_MAX: '1', SVC_OPERATOR_REGISTRY_MIRRORS: mirror };
   const add = () => cluster.add({ inside: true, memory: cgroup, env });
   let replica = await ready(await add());
-  const namespace = await kubernetes.createNamespace();
+  await kubernetes.must('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+  await kubernetes.createServiceAccount({ namespace, name: 'default' });
   const review = (text: Buffer) => postReview(replica, text);
   const inputs = [
     ...reviewInputs.map(({ text, ...one }): WorstInput => {
@@ -46,7 +49,7 @@ async function startOperator(): Promise<Target> {
     ...registryInputs.map((one, at) => registryInput(one, `${mirrored}/team/a${at}:v1`, review)),
     pullSecretInput(review),
     ...reportInputs.map((one) => reportInput(cluster, () => replica, one)),
-    ...objectInputs.map((one) => objectInput(cluster, namespace, one)),
+    ...objectInputs.map((one) => objectInput(cluster, one)),
   ];
   return {
     ...{ name: 'operator', limit, inputs, killed: cgroup.killed },
@@ -204,11 +207,7 @@ function sendReport(address: string, credentials: grpc.ChannelCredentials, bytes
 }
 
 /** As many of a kind as a user of one namespace may well make; then it is there already. */
-function objectInput(
-  { kubernetes }: OperatorCluster,
-  namespace: string,
-  { name, kind, object }: ObjectInput,
-): WorstInput {
+function objectInput({ kubernetes }: OperatorCluster, { name, kind, object }: ObjectInput): WorstInput {
   let next = 0;
   return {
     ...{ name, outcomes: [201, 409, 'silent'], atOnce: objectsOfAKind },
