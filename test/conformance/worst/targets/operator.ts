@@ -46,10 +46,12 @@ async function startOperator(): Promise<Target> {
       const bytes = once(text);
       return { ...one, send: () => review(bytes()) };
     }),
-    ...registryInputs.map((one, at) => registryInput(one, `${mirrored}/team/a${at}:v1`, review)),
+    ...registryInputs.map((one, at) => registryInput(one, at, review)),
+    ...objectInputs.filter(isSecret).map((one) => objectInput(cluster, one)),
     pullSecretInput(review),
     ...reportInputs.map((one) => reportInput(cluster, () => replica, one)),
-    ...objectInputs.map((one) => objectInput(cluster, one)),
+    // last, because they stay
+    ...objectInputs.filter((one) => !isSecret(one)).map((one) => objectInput(cluster, one)),
   ];
   return {
     ...{ name: 'operator', limit, inputs, killed: cgroup.killed },
@@ -96,19 +98,25 @@ function reviewOfImage(image: string, more = ''): Buffer {
 
 type Review = (text: Buffer) => Promise<Outcome>;
 
-const registryInput = ({ name }: RegistryInput, image: string, review: Review): WorstInput => ({
-  ...{ name, outcomes: [200] },
-  send: () => review(reviewOfImage(image)),
-});
+/** Each review is about another image, so that none is looked up for another. */
+const imageOf = (at: number, number: number): string => `${mirrored}/team/a${at}-${number}:v1`;
+
+function registryInput({ name }: RegistryInput, at: number, review: Review): WorstInput {
+  let sent = 0;
+  return { name, outcomes: [200], send: () => review(reviewOfImage(imageOf(at, sent++))) };
+}
+
+const isSecret = ({ kind }: ObjectInput): boolean => kind === 'secrets';
 
 /** The secrets are made by the inputs that are objects. */
-const pullSecretInput = (review: Review): WorstInput => ({
-  ...{ name: `a pod that names ${objectsOfAKind} pull secrets full of logins`, outcomes: [200] },
-  send() {
-    const names = Array.from({ length: objectsOfAKind }, (_, at) => `{"name":"logins-${at}"}`);
-    return review(reviewOfImage(`${mirrored}/team/a0:v2`, `,"imagePullSecrets":[${names}]`));
-  },
-});
+function pullSecretInput(review: Review): WorstInput {
+  const names = Array.from({ length: objectsOfAKind }, (_, at) => `{"name":"logins-${at}"}`);
+  let sent = 1_000;
+  return {
+    ...{ name: `a pod that names ${objectsOfAKind} pull secrets full of logins`, outcomes: [200] },
+    send: () => review(reviewOfImage(imageOf(0, sent++), `,"imagePullSecrets":[${names}]`)),
+  };
+}
 
 interface Content {
   readonly bytes: Buffer;
@@ -132,7 +140,7 @@ async function startRegistry(): Promise<Loopback> {
   return listen(
     createServer((request: IncomingMessage, response: ServerResponse) => {
       const [, at, kind, reference] =
-        /^\/v2\/team\/a(\d+)\/(manifests|blobs)\/([^?]+)/.exec(request.url ?? '') ?? [];
+        /^\/v2\/team\/a(\d+)-\d+\/(manifests|blobs)\/([^?]+)/.exec(request.url ?? '') ?? [];
       const image = images[Number(at)]?.();
       if (image === undefined) return void response.writeHead(404).end();
       const { manifest, config, input } = image;
