@@ -44,7 +44,7 @@ export function fuzz(inputs: readonly UntrustedInput[], options: FuzzOptions): r
 
 /** A compilation of V8's, or another process, may fall into one measurement, and not into all of them. */
 const attempts = 4;
-const warmUpRuns = 200;
+const warmUpRuns = 60;
 
 class Judge {
   readonly #input: UntrustedInput;
