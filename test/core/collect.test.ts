@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { collect } from '../../src/core/collect.ts';
+import { CollectedBytes, collect } from '../../src/core/collect.ts';
 import { rejection } from '../runtime/vault/rejection.ts';
 
 const test = suite('a body in one piece');
@@ -49,6 +50,31 @@ test('gives every chunk back that it has taken, whatever comes of it', async () 
     await collect(body(ending), most, tooLong, free).catch(() => undefined);
     assert.is(freed.join(' '), expected);
   }
+});
+
+test('the whole is what was added, in order, however it was cut and whatever was expected', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 4 }), { maxLength: 1500, size: 'max' }),
+      fc.nat(3_000),
+      (cut, announced) => {
+        const pieces = new CollectedBytes(announced);
+        for (const piece of cut) pieces.add(piece);
+        const expected = Buffer.concat(cut);
+        assert.is(pieces.size, expected.length);
+        assert.ok(pieces.take().equals(expected));
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('what was collected does not depend on the memory that it came in', () => {
+  const block = Buffer.alloc(256, 'a');
+  const pieces = new CollectedBytes();
+  for (let at = 0; at < block.length; at++) pieces.add(block.subarray(at, at + 1));
+  block.fill('b');
+  assert.is(pieces.take().toString(), 'a'.repeat(256));
 });
 
 test.run();
