@@ -212,6 +212,8 @@ const chunks: UntrustedInput = {
     return decoder.push(bytes);
   },
   refuses: isOf(S3Error),
+  // a slice for each chunk, of which few are held
+  constant: 6 * MiB,
 };
 
 const challenges: UntrustedInput = {
