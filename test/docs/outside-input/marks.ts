@@ -11,7 +11,7 @@ const inTypeScript: Readonly<Record<string, RegExp>> = {
   YAML: /from 'yaml'|import\('yaml'\)/,
   pieces: /\bfor await \(|\.on\('data'|\bonread\b|\bcollect\(|\bnew CollectedBytes\(/,
   'one buffer of many': /\bBuffer\.concat\(/,
-  files: /\b(?:readFile|readFileSync|readSync|createReadStream|readdirSync|readlinkSync|partsOf)\(/,
+  files: /\b(?:readFile|readFileSync|readSync|createReadStream|readdirSync|readlinkSync)\(/,
   certificates: /\bnew X509Certificate\(|\bcreatePrivateKey\(|\bgetPeerX509Certificate\(/,
   protobuf: /\b(?:readFields|visitNested)\(|\b(?:request|response)Deserialize\b|\baddService\(/,
   HPACK: /\bdecodeHeaders\(|\bnew FrameReader\(/,
