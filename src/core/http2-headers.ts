@@ -25,13 +25,17 @@ function integer(value: number): Buffer {
   return Buffer.from([...encoded, rest]);
 }
 
-/** @throws Http2Error for a truncated or malformed block, or a reference to a dynamic table */
+/** A field may take one byte of a block, and many times that in memory. */
+const maxFields = 128;
+
+/** @throws Http2Error for a truncated or malformed block, too many fields, or a reference to a dynamic table */
 export function decodeHeaders(block: Uint8Array): HeaderField[] {
   const reader = new Reader(block);
   const fields: HeaderField[] = [];
   while (!reader.atEnd) {
     const field = decodeField(reader, reader.peek());
     if (field) fields.push(field);
+    if (fields.length > maxFields) throw new Http2Error('too many headers');
   }
   return fields;
 }
@@ -168,7 +172,7 @@ function canonicalCodes(): Codes {
 }
 
 /** Static table of RFC 7541, appendix A: one name a line, with its value if any. */
-const table = `
+const table: readonly HeaderField[] = `
 :authority
 :method GET
 :method POST
@@ -229,15 +233,15 @@ transfer-encoding
 user-agent
 vary
 via
-www-authenticate`.split('\n');
+www-authenticate`
+  .split('\n')
+  .map((line) => {
+    const [name = '', ...value] = line.split(' ');
+    return [name, value.join(' ')];
+  });
 
 /**
  * @param index from 1
  * @returns undefined for an index outside the table
  */
-export function staticField(index: number): readonly [name: string, value: string] | undefined {
-  const line = index > 0 ? table[index] : undefined;
-  if (line === undefined) return undefined;
-  const [name = '', ...value] = line.split(' ');
-  return [name, value.join(' ')];
-}
+export const staticField = (index: number): HeaderField | undefined => (index > 0 ? table[index] : undefined);

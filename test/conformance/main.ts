@@ -6,6 +6,7 @@ import { applicationsPart } from './applications.ts';
 import { auditMillion } from './audit-million.ts';
 import { clients } from './clients.ts';
 import { faultSoak } from './fault-soak.ts';
+import { fuzz } from './fuzz.ts';
 import { hostile } from './hostile.ts';
 import { initFuzz } from './init-fuzz.ts';
 import { largeObject } from './large-object.ts';
@@ -21,6 +22,7 @@ import { s3Suite } from './s3-suite.ts';
 import { soak } from './soak.ts';
 import { stores } from './stores.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
+import { worst } from './worst.ts';
 import { wrapperMachines } from './wrapper-machines.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
@@ -33,6 +35,8 @@ const PARTS: readonly Part[] = [
     auditMillion,
     migrate,
     hostile,
+    worst,
+    fuzz,
     clients,
     stores,
     s3Suite,
@@ -44,10 +48,10 @@ const PARTS: readonly Part[] = [
 const USAGE = [
   'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--store NAME] [--only NAME,…] [--write] [--keep] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
-  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects of audit-million (1000000) and migrate (100000),',
+  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, worst and fuzz, --objects of audit-million (1000000) and migrate (100000),',
   '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile,',
   '--store (versitygw or minio, both without it) of the suites,',
-  '--only (some of them) of applications and node, --write (records what they need) of applications,',
+  '--only (some of them, by parts of their names) of applications, node, worst and fuzz, --write (records what they need) of applications,',
   '--keep (the node stays up, and runs the checks that lines of standard input name) of node.',
 ].join('\n');
 

@@ -9,7 +9,7 @@ export interface Report {
 }
 
 export interface PartOptions {
-  /** How long the soak lasts. */
+  /** How long the soak lasts, the mixture of the worst inputs or the fuzzing. */
   readonly minutes: number;
   /** Where its pseudo-random choices begin. */
   readonly seed: number;
@@ -23,7 +23,7 @@ export interface PartOptions {
   readonly store: ObjectStore['kind'] | undefined;
   /** Which one of these cases alone, by its number. */
   readonly case: number | undefined;
-  /** Which applications, or checks of the node, run, by their names; default: all. */
+  /** Which applications, checks of the node, worst inputs or parsers, by their names; default: all. */
   readonly only?: readonly string[] | undefined;
   /** Records what the applications need, in place of comparing it with what is recorded. */
   readonly write: boolean;

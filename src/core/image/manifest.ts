@@ -186,9 +186,7 @@ export function choosePlatforms(
   const linux = entries.filter(({ platform }) => platform?.os === 'linux');
   const chosen = architecture === undefined ? likely(linux) : linux.filter((each) => is(each, architecture));
   const found = chosen.length > 0 ? chosen : entries.filter(({ platform }) => platform === undefined);
-  const different = found.filter(
-    ({ digest }, at) => found.findIndex((each) => each.digest === digest) === at,
-  );
+  const different = [...new Map(found.map((each) => [each.digest, each])).values()];
   if (different.length === 0) throw new ImageError(nothingFor(architecture, linux));
   if (different.length > most)
     throw new ImageError(

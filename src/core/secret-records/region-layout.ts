@@ -47,8 +47,9 @@ export function indexRecords(region: Uint8Array, { start, end }: Generation): Ma
 }
 
 function find(region: Uint8Array, byte: number, start: number, end: number): number {
-  const found = region.subarray(start, end).indexOf(byte);
-  return found === -1 ? end : start + found;
+  let at = start;
+  while (at < end && region[at] !== byte) at++;
+  return at;
 }
 
 /** Decodes a copy, because a decoder reads twice, and another process may change the memory in between. */

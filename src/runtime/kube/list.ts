@@ -1,3 +1,4 @@
+import { CollectedBytes } from '../../core/collect.ts';
 import {
   asObject,
   isText,
@@ -78,6 +79,7 @@ const backslash = 0x5c;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
+const nothing = Buffer.alloc(0);
 
 export interface CutLimits {
   /** Bytes of one element, and of everything outside elements. */
@@ -97,8 +99,7 @@ export class ArrayCutter {
   readonly #limits: CutLimits;
   /** Latin-1, so that characters may be split anywhere. */
   #rest = '';
-  #element: Buffer[] = [];
-  #elementBytes = 0;
+  #element: CollectedBytes | undefined;
   #within = false;
   #depth = 0;
   #inString = false;
@@ -141,7 +142,7 @@ export class ArrayCutter {
   /** Everything except the elements, as text. */
   rest(): string {
     const rest = Buffer.from(this.#rest, 'latin1');
-    return Buffer.concat([rest, ...this.#element]).toString('utf8');
+    return Buffer.concat([rest, this.#element?.take() ?? nothing]).toString('utf8');
   }
 
   /** Offset of the end of the string or chunk. */
@@ -195,10 +196,10 @@ export class ArrayCutter {
 
   /** Undefined if there is only white space, as in an empty array. */
   #takeElement(end: Buffer): string | undefined {
-    refuseOver(this.#limits.mostOfElement, this.#elementBytes + end.length);
-    const bytes = this.#element.length === 0 ? end : Buffer.concat([...this.#element, end]);
-    [this.#element, this.#elementBytes] = [[], 0];
-    const text = bytes.toString('utf8');
+    refuseOver(this.#limits.mostOfElement, (this.#element?.size ?? 0) + end.length);
+    this.#element?.add(end);
+    const text = (this.#element?.take() ?? end).toString('utf8');
+    this.#element = undefined;
     if (!/[^\t\n\r ]/.test(text)) return undefined;
     this.count++;
     this.#rest += '0';
@@ -206,9 +207,10 @@ export class ArrayCutter {
   }
 
   #keepElement(bytes: Buffer): void {
-    this.#elementBytes += bytes.length;
-    refuseOver(this.#limits.mostOfElement, this.#elementBytes);
-    if (bytes.length > 0) this.#element.push(bytes);
+    if (bytes.length === 0) return;
+    this.#element ??= new CollectedBytes();
+    refuseOver(this.#limits.mostOfElement, this.#element.size + bytes.length);
+    this.#element.add(bytes);
   }
 
   #keepRest(bytes: Buffer): void {

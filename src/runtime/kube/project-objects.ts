@@ -61,6 +61,14 @@ function projectTemplate({ metadata = {}, spec }: PodTemplate, intern: Intern): 
   };
 }
 
+/**
+ * JSON characters that are kept of a pod's labels, of its annotations and of its spec; a usual pod has some thousand.
+ * Pods of 1.5 MB each, which anybody with a namespace can create, would fill the operator's memory for good.
+ */
+const maxKept = 64 * 1024;
+
+const isTooLong = (value: object, max = maxKept): boolean => JSON.stringify(value).length > max;
+
 /** Marks a static pod, which cannot be protected. */
 const mirror = 'kubernetes.io/config.mirror';
 
@@ -68,10 +76,17 @@ function projectMetadata(metadata: PodMetadata, intern: Intern): PodMetadata {
   const { labels, annotations = {}, ownerReferences } = metadata;
   const ours = Object.entries(annotations).filter(([name]) => isOurs(name) || name === mirror);
   return {
-    ...(labels && { labels: intern(labels) }),
-    ...(ours.length > 0 && { annotations: intern(Object.fromEntries(ours)) }),
-    ...(ownerReferences && { ownerReferences: intern(ownerReferences) }),
+    ...(labels && { labels: intern(isTooLong(labels) ? shortOnes(labels) : labels) }),
+    ...(ours.length > 0 && { annotations: intern(shortOnes(Object.fromEntries(ours))) }),
+    ...(ownerReferences && { ownerReferences: intern(ownerReferences.slice(0, 16)) }),
   };
+}
+
+/** All of them, or those of ours with a short text, which say what becomes of the pod. */
+function shortOnes(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (!isTooLong(texts)) return texts;
+  const short = Object.entries(texts).filter(([name, text]) => isOurs(name) && text.length < 256);
+  return Object.fromEntries(short.slice(0, 128));
 }
 
 function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
@@ -87,9 +102,16 @@ function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
     ...(volumes && { volumes: volumes.map(projectMember) }),
     ...(nodeSelector && { nodeSelector }),
   };
-  const interned = intern(shared);
+  const interned = intern(isTooLong(shared) ? skeleton(rest.containers) : shared);
   return nodeName === undefined ? interned : { ...interned, nodeName };
 }
+
+/** Without variables no container counts as wrapped. */
+const skeleton = (containers: readonly Container[]): PodSpec => ({
+  containers: containers
+    .slice(0, 128)
+    .map(({ name, command }) => ({ name, command: command?.slice(0, 1) ?? [] })),
+});
 
 const scored: ReadonlySet<string> = new Set(scoredVariables);
 /** Of containers that start the wrapper, and of the proxy. */
@@ -101,12 +123,15 @@ function projectContainer(container: Container): Container {
   const isOurs = command?.[0] === wrapperProgram || container.name === proxyName;
   return {
     ...pick(container, ['name', 'image', 'envFrom', 'securityContext', 'restartPolicy']),
-    ...(command && { command: command.map(projectWord) }),
-    ...(args && { args: args.map(() => '') }),
+    ...(command && { command: command.slice(0, maxWords).map(projectWord) }),
+    ...(args && { args: args.slice(0, 1).map(() => '') }),
     ...(env && { env: env.map((one) => projectVariable(one, isOurs)) }),
     ...(volumeMounts && { volumeMounts: volumeMounts.map(projectMember) }),
   };
 }
+
+/** Two words alone are not the form in which the webhook writes a wrapped container. */
+const maxWords = 3;
 
 /** `--` after the program shows the form for a wrapped container whose image has no command. */
 function projectWord(word: string, index: number): string {
@@ -222,9 +247,15 @@ export function projectPolicy(object: PolicyObject): KnownPolicy {
     ours: isOperators(object.metadata),
     shared: hasOtherWriters(object.metadata),
     hosts: annotations[hostsAnnotation],
-    spec: object.spec ?? {},
+    spec: isTooLong(object.spec ?? {}, maxPolicy) ? anything : (object.spec ?? {}),
   };
 }
+
+/** JSON characters; a policy of ours with a thousand destinations has some hundred thousand. */
+const maxPolicy = 256 * 1024;
+
+/** Stands for a policy that is too long to be kept: it is reported as one that widens what the namespace may reach. */
+const anything: ObservedSpec = { podSelector: {}, policyTypes: ['Egress'], egress: [{}] };
 
 /** Returns the same object for equal values. */
 type Intern = <T extends object>(value: T) => T;

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { CollectedBytes } from '../../core/collect.ts';
 import {
   asObject,
   failureOf,
@@ -110,20 +111,21 @@ const newline = 0x0a;
  * @throws KubeError KUBE_PROTOCOL for a line of more than `maxBytes`
  */
 export async function* readLines(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
-  let held: Buffer[] = [];
-  let size = 0;
+  let held: CollectedBytes | undefined;
   for await (const chunk of stream) {
     let from = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
-      refuseOver(maxBytes, size + end - from);
+      refuseOver(maxBytes, (held?.size ?? 0) + end - from);
       const rest = chunk.subarray(from, end);
-      const line = (held.length === 0 ? rest : Buffer.concat([...held, rest])).toString('utf8');
-      [held, size, from] = [[], 0, end + 1];
+      held?.add(rest);
+      const line = (held?.take() ?? rest).toString('utf8');
+      [held, from] = [undefined, end + 1];
       if (line.trim() !== '') yield line;
     }
-    held.push(chunk.subarray(from));
-    size += chunk.length - from;
-    refuseOver(maxBytes, size);
+    if (from === chunk.length) continue;
+    held ??= new CollectedBytes();
+    refuseOver(maxBytes, held.size + chunk.length - from);
+    held.add(chunk.subarray(from));
   }
 }
 

@@ -77,6 +77,8 @@ class UnaryResponse {
   readonly #data: Uint8Array[] = [];
   #size = 0;
   #block: Uint8Array[] = [];
+  #blockSize = 0;
+  #frames = 0;
   #greeted = false;
   /** The stream ends after the current headers, or has ended. */
   #ending = false;
@@ -102,6 +104,8 @@ class UnaryResponse {
 
   #take(frame: Http2Frame, reply: (type: number, payload: Uint8Array) => void): void {
     const { type, flags, payload, stream } = frame;
+    if (++this.#frames > maxFrames)
+      throw new GrpcError('RESOURCE_EXHAUSTED', 'the answer has too many frames');
     if (!this.#greeted && type !== frameType.settings)
       throw new Http2Error('the other side does not speak HTTP/2');
     this.#greeted = true;
@@ -131,11 +135,13 @@ class UnaryResponse {
 
   #takeBlock(part: Uint8Array, flags: number): void {
     this.#block.push(part);
-    const block = Buffer.concat(this.#block);
-    if (block.length > blockLimit) throw new GrpcError('RESOURCE_EXHAUSTED', 'the headers are too long');
+    this.#blockSize += part.length;
+    if (this.#blockSize > blockLimit) throw new GrpcError('RESOURCE_EXHAUSTED', 'the headers are too long');
     if (!(flags & frameFlag.endHeaders)) return;
-    for (const [name, value] of decodeHeaders(block)) this.#headers.set(name, value);
+    for (const [name, value] of decodeHeaders(Buffer.concat(this.#block)))
+      if (wanted.has(name)) this.#headers.set(name, value);
     this.#block = [];
+    this.#blockSize = 0;
   }
 
   #goodbye(payload: Uint8Array): void {
@@ -214,6 +220,9 @@ class Call {
 /** Our responses are below 200 bytes. The stream's initial window of 65,535 bytes is never enlarged. */
 const answerLimit = 32_768;
 const blockLimit = 16_384;
+/** An answer takes some ten; empty ones cost the other side nine bytes each. */
+const maxFrames = 1_024;
+const wanted: ReadonlySet<string> = new Set([':status', 'grpc-status', 'grpc-message']);
 
 function withoutStatus(http: number): GrpcError {
   const status: GrpcStatus = http === 200 ? 'INTERNAL' : statusOfHttp(http);

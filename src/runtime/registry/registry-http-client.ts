@@ -3,7 +3,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import tls from 'node:tls';
-import { collect } from '../../core/collect.ts';
+import { CollectedBytes, collect } from '../../core/collect.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { mayBeRegistry } from '../../core/image/registry-access.ts';
 import { outliveAborts } from '../net/connections.ts';
@@ -124,14 +124,12 @@ function readWhole(incoming: IncomingMessage, { url, maxBytes }: RegistryHttpReq
 
 /** Leaving the loop early closes the connection. */
 async function readSome(incoming: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new CollectedBytes();
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > largestFailure) break;
+    collected.add(chunk);
+    if (collected.size > largestFailure) break;
   }
-  return Buffer.concat(chunks);
+  return collected.take();
 }
 
 function explain(cause: unknown): string {

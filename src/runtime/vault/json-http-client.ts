@@ -2,10 +2,11 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { parseBounded } from '../../core/bounded-json.ts';
+import { createWipedMemory } from '../memory.ts';
 import { lookupOf } from '../net/connections.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
-import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
+import { noAnswer, noneInTime, SecretBuffer } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) for unusable TLS files */
 export function createJsonHttpClient(connection: VaultConnectionSettings): JsonHttpClient {
@@ -54,9 +55,12 @@ function boundConnecting(socket: Socket, encrypted: boolean, timeoutMs: number):
   return socket;
 }
 
-/** One request and its response. Uses plain callbacks, because it runs at least once for each object stored or read. */
+const memory = createWipedMemory();
+
 /** Values and names, as in a list of every path of a large mount. */
 const mostOfAnswer = 200_000;
+
+/** One request and its response. Uses plain callbacks, because it runs at least once for each object stored or read. */
 
 class JsonHttpExchange {
   readonly #request: JsonHttpRequest;
@@ -64,8 +68,8 @@ class JsonHttpExchange {
   readonly #maxBytes: number;
   readonly #resolve: (response: JsonHttpResponse) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
+  /** A response may contain data keys. */
+  readonly #body = new SecretBuffer(memory);
   #outgoing: http.ClientRequest | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -120,10 +124,10 @@ class JsonHttpExchange {
   };
 
   #keep(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > this.#maxBytes)
+    if (this.#body.bytes.length + chunk.length > this.#maxBytes)
       return this.#fail(new Error(`the answer is larger than ${this.#maxBytes} bytes`));
-    this.#chunks.push(chunk);
+    this.#body.append(chunk);
+    chunk.fill(0);
   }
 
   #finish(incoming: http.IncomingMessage): void {
@@ -137,20 +141,17 @@ class JsonHttpExchange {
         new VaultError('unavailable', `${host} answered ${status} with a body that is not JSON`, { status }),
       );
     } finally {
-      this.#wipe();
+      this.#body.release();
     }
   }
 
   #parse(incoming: http.IncomingMessage, status: number): unknown {
-    if (this.#size === 0) return undefined;
+    const { bytes } = this.#body;
+    if (bytes.length === 0) return undefined;
     const isJson = /^application\/json\b/i.test(incoming.headers['content-type'] ?? '');
     if (status >= 300 && !isJson) return undefined;
     if (!isJson) throw new TypeError('another content type');
-    const [only] = this.#chunks;
-    const whole = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    const text = whole.toString('utf8');
-    whole.fill(0);
-    return parseBounded(text, { maxParts: mostOfAnswer });
+    return parseBounded(bytes, { maxParts: mostOfAnswer });
   }
 
   #discard(): void {
@@ -159,18 +160,12 @@ class JsonHttpExchange {
       ?.off('error', this.#fail)
       .on('error', () => {})
       .destroy();
-    this.#wipe();
+    this.#body.release();
   }
 
   #settle(): void {
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener('abort', this.#aborted);
-  }
-
-  /** A response may contain data keys. */
-  #wipe(): void {
-    for (const chunk of this.#chunks) chunk.fill(0);
-    this.#chunks.length = 0;
   }
 }
 

@@ -37,5 +37,9 @@ function rowsOf(page: string): readonly (readonly [string, string])[] {
 
 function referencesOf(line: string, part: string): Reference {
   if (!/^[\w./-]+$/.test(part)) throw new Error(`${line}: ${part} is no path of a test`);
-  return { line, path: part.replace(/^[A-Z](?=\/)/, (letter) => short[letter] ?? letter) };
+  return { line, path: expanded(part) };
 }
+
+/** A path whose first folder may be a letter of the page. */
+export const expanded = (path: string): string =>
+  path.replace(/^[A-Z](?=\/)/, (letter) => short[letter] ?? letter);

@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KubeError } from '../../../src/runtime/kube/client.ts';
 import { ArrayCutter } from '../../../src/runtime/kube/list.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { chunksOf } from './support/chunks.ts';
 
 const test = suite('elements that are cut out of an array while it is read');
@@ -13,6 +14,11 @@ function cut(bytes: Buffer | string, cuts: readonly number[] = [], limits = room
   const elements: string[] = [];
   for (const chunk of chunksOf(Buffer.from(bytes), cuts)) elements.push(...cutter.push(chunk));
   return { elements, rest: cutter.rest(), count: cutter.count };
+}
+
+function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 const cuts = fc.array(fc.nat(2_000));
@@ -129,5 +135,18 @@ for (const [what, json] of [
     }
   });
 }
+
+test('an element that comes in single bytes takes no object for each', () => {
+  const cutter = new ArrayCutter('items', roomy);
+  const push = (text: string) => [...cutter.push(Buffer.from(text))];
+  push('{"items":["');
+  collectGarbage();
+  const before = heldBytes();
+  for (let byte = 0; byte < 500_000; byte++) push('x');
+  collectGarbage();
+  const held = heldBytes() - before;
+  assert.ok(held < 10_000_000, `${held} bytes`);
+  assert.is(push('"]')[0]?.length, 500_002);
+});
 
 test.run();

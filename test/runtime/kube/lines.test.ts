@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readLines } from '../../../src/runtime/kube/watch.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { chunksOf } from './support/chunks.ts';
 
 const test = suite('lines of a watch');
@@ -38,5 +39,25 @@ test('have a bound, with and without an end', async () => {
     assert.is(failure.code, 'KUBE_PROTOCOL');
   }
 });
+
+test('that come in single bytes take no object for each', async () => {
+  let held = 0;
+  async function* single() {
+    collectGarbage();
+    const before = heldBytes();
+    for (let byte = 0; byte < 500_000; byte++) yield Buffer.from('x');
+    collectGarbage();
+    held = heldBytes() - before;
+    yield Buffer.from('\n');
+  }
+  const [line] = await collect(single(), 1_000_000);
+  assert.is(line?.length, 500_000);
+  assert.ok(held < 10_000_000, `${held} bytes`);
+});
+
+function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 test.run();

@@ -1,7 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalsOf } from '../../../src/core/injection/resolve/resolve-injection.ts';
-import { createIntern, type PodObject, projectPod } from '../../../src/runtime/kube/project-objects.ts';
+import {
+  createIntern,
+  type PodObject,
+  type PolicyObject,
+  projectPod,
+  projectPolicy,
+} from '../../../src/runtime/kube/project-objects.ts';
 import { createStore } from '../../../src/runtime/kube/reflect.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 
@@ -107,6 +113,59 @@ test('5,000 pods take little memory', () => {
   const bytes = (used() - before) / store.size;
   assert.is(store.size, 5_000);
   assert.ok(bytes < 3_000, `${Math.round(bytes)} bytes a pod`);
+});
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => index.toString(36));
+const texts = (count: number) => Object.fromEntries(many(count).map((name) => [name, '']));
+
+/** What one pod may have within the 1.5 MiB that etcd takes, by the member that is full of it. */
+const fullOf: Readonly<Record<string, (pod: PodObject) => object>> = {
+  labels: ({ metadata }) => Object.assign(metadata, { labels: texts(150_000) }),
+  annotations: ({ metadata }) =>
+    Object.assign(metadata, {
+      annotations: Object.fromEntries(many(20_000).map((name) => [`svc/${name}`, ''])),
+    }),
+  args: ({ spec }) => Object.assign(spec.containers[0] ?? {}, { args: many(250_000) }),
+  'empty args': ({ spec }) => Object.assign(spec.containers[0] ?? {}, { args: new Array(500_000).fill('') }),
+  command: ({ spec }) => Object.assign(spec.containers[0] ?? {}, { command: many(250_000) }),
+  env: ({ spec }) => Object.assign(spec.containers[0] ?? {}, { env: many(90_000).map((name) => ({ name })) }),
+  envFrom: ({ spec }) =>
+    Object.assign(spec.containers[0] ?? {}, {
+      envFrom: many(50_000).map((name) => ({ secretRef: { name } })),
+    }),
+  volumes: ({ spec }) => Object.assign(spec, { volumes: many(60_000).map((name) => ({ name })) }),
+  volumeMounts: ({ spec }) =>
+    Object.assign(spec.containers[0] ?? {}, {
+      volumeMounts: many(50_000).map((name) => ({ name, mountPath: name })),
+    }),
+  containers: ({ spec }) =>
+    Object.assign(spec, { containers: many(60_000).map((name) => ({ name, image: 'a' })) }),
+  nodeSelector: ({ spec }) => Object.assign(spec, { nodeSelector: texts(150_000) }),
+  ownerReferences: ({ metadata }) =>
+    Object.assign(metadata, {
+      ownerReferences: many(10_000).map((name) => ({ kind: 'A', name, uid: name })),
+    }),
+};
+
+for (const [member, fill] of Object.entries(fullOf))
+  test(`little is kept of a pod full of ${member}`, () => {
+    const pod = JSON.parse(podJson(1, 1)) as PodObject;
+    fill(pod);
+    Object.assign(pod.metadata.labels ?? {}, { 'svc/protected': 'true' });
+    const kept = projectPod(pod, createIntern());
+    assert.is(kept.pod.metadata.labels?.['svc/protected'], 'true');
+    const { length } = JSON.stringify(kept);
+    assert.ok(length < 3 * 64 * 1024, `${length} characters`);
+  });
+
+test('a long policy counts as one that allows everything', () => {
+  const policy = (blocks: number) =>
+    ({
+      metadata: { name: 'a', namespace: 'b', uid: 'c', resourceVersion: '1' },
+      spec: { podSelector: {}, egress: [{ to: many(blocks).map((cidr) => ({ ipBlock: { cidr } })) }] },
+    }) as PolicyObject;
+  assert.equal(projectPolicy(policy(1_000)).spec, policy(1_000).spec);
+  assert.equal(projectPolicy(policy(30_000)).spec.egress, [{}]);
 });
 
 test.run();

@@ -57,6 +57,8 @@ async function withServer<T>(
   }
 }
 
+const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+
 const withStream = <T>(
   onStream: (stream: http2.ServerHttp2Stream) => void,
   work: (path: string) => Promise<T>,
@@ -216,6 +218,47 @@ for (const [name, body, status, number] of bodies) {
     ),
   );
 }
+
+const settingsFrame = writeFrame(frameType.settings, 0, 0, new Uint8Array(0));
+const beginning = writeFrame(frameType.headers, 0, 1, encodeHeaders([[':status', '200']]));
+const field = encodeHeaders([['a', '']]);
+/** What never ends: frames of nine bytes, and headers of ever other names. */
+const floods: Readonly<Record<string, readonly Buffer[]>> = {
+  'empty continuations': [
+    beginning,
+    ...many(2_000, writeFrame(frameType.continuation, 0, 1, new Uint8Array(0))),
+  ],
+  'empty data': many(2_000, writeFrame(frameType.data, 0, 1, new Uint8Array(0))),
+  pings: many(2_000, writeFrame(frameType.ping, 0, 0, new Uint8Array(8))),
+  'frames of other streams': many(2_000, writeFrame(frameType.data, 0, 3, new Uint8Array(0))),
+  headers: many(2_000, writeFrame(frameType.headers, frameFlag.endHeaders, 1, field)),
+};
+for (const [name, frames] of Object.entries(floods))
+  calls(`${name} without end`, () =>
+    withServer(
+      createServer((socket) => socket.write(Buffer.concat([settingsFrame, ...frames]))),
+      (path) => assertStatus(ask(path), 'RESOURCE_EXHAUSTED', /too many frames/),
+    ),
+  );
+
+calls('a block of more fields than an answer has', () =>
+  withServer(
+    createServer((socket) =>
+      socket.write(
+        Buffer.concat([
+          settingsFrame,
+          writeFrame(
+            frameType.headers,
+            frameFlag.endHeaders,
+            1,
+            Buffer.concat(many(129, Buffer.from(field))),
+          ),
+        ]),
+      ),
+    ),
+    (path) => assertStatus(ask(path), 'INTERNAL', /too many headers/),
+  ),
+);
 
 calls('an answer in many small pieces', async () => {
   const body = frame(message(string(4, 'x'.repeat(1_000))));
