@@ -1,19 +1,19 @@
 import type { Stoppable } from '../../support/types.ts';
 
 /** A status of HTTP or gRPC; `ended`: the connection ended without one; `silent`: nothing came for a minute. */
-export type Outcome = number | 'ended' | 'silent';
+export type AnswerKind = number | 'ended' | 'silent';
 
 /** One complete input of the worst kind, as somebody outside may send it. */
 export interface WorstInput {
   /** Who sends it, and what it is. */
   readonly name: string;
   /** What may come of it, besides `503`. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AnswerKind[];
   /** How many are sent at once in the second round. Default: 16. */
   readonly atOnce?: number;
   /** Called once before the first is sent. */
   readonly prepare?: () => Promise<void>;
-  send(): Promise<Outcome>;
+  send(): Promise<AnswerKind>;
 }
 
 /** A component as it is shipped, in a cgroup of its shipped limit, with what is sent to it. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMemory } from '../../support/process-memory.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import type { Outcome, Target, WorstInput } from './input.ts';
+import type { AnswerKind, Target, WorstInput } from './input.ts';
 import type { Prober, Probes } from './prober.ts';
 
 /** What an input, or a mixture of them, did to a component. */
@@ -17,7 +17,7 @@ export interface Measured {
   readonly ended: boolean;
   readonly probes: Probes;
   /** How often each came, those that may not first. */
-  readonly outcomes: ReadonlyMap<Outcome, number>;
+  readonly outcomes: ReadonlyMap<AnswerKind, number>;
   readonly wrong: readonly string[];
   readonly seconds: number;
 }
@@ -61,7 +61,7 @@ export interface Mixture {
   readonly atOnce: number;
 }
 
-type Note = (input: WorstInput, outcome: Outcome) => void;
+type Note = (input: WorstInput, outcome: AnswerKind) => void;
 
 async function measured(
   target: Target,
@@ -72,7 +72,7 @@ async function measured(
   const { pid } = target;
   forgetPeak(pid);
   const killed = target.killed();
-  const outcomes = new Map<Outcome, number>();
+  const outcomes = new Map<AnswerKind, number>();
   const wrong = new Set<string>();
   let count = 0;
   const begun = performance.now();

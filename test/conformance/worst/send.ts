@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import type { Outcome } from './input.ts';
+import type { AnswerKind } from './input.ts';
 
 /** How a caller behaves. */
 export interface Manner {
@@ -19,7 +19,7 @@ const patienceMs = 60_000;
  * Sends the bytes of a request on a connection of its own, and reads what comes to its end.
  * @param url of the listener; a certificate is not checked
  */
-export function sendBytes(url: string, bytes: Uint8Array, manner: Manner = {}): Promise<Outcome> {
+export function sendBytes(url: string, bytes: Uint8Array, manner: Manner = {}): Promise<AnswerKind> {
   const { protocol, hostname: host, port } = new URL(url);
   const at = { host, port: Number(port) };
   const socket = protocol === 'https:' ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
@@ -27,8 +27,8 @@ export function sendBytes(url: string, bytes: Uint8Array, manner: Manner = {}): 
 }
 
 /** The same over a socket that connects already. */
-export async function exchange(socket: Socket, bytes: Uint8Array, manner: Manner = {}): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
+export async function exchange(socket: Socket, bytes: Uint8Array, manner: Manner = {}): Promise<AnswerKind> {
+  const { promise, resolve } = Promise.withResolvers<AnswerKind>();
   const { leaveAfterMs, silentMs = 0, trickle = false } = manner;
   let beginning = '';
   const outcome = () => Number(/^HTTP\/1\.1 ([2-5]\d\d)/m.exec(beginning)?.[1] ?? 0) || 'ended';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../input.ts';
+import type { AnswerKind } from '../input.ts';
 import type { Manner } from '../send.ts';
 import { filled, KiB, MiB, numbered, worstXml } from './pieces.ts';
 
@@ -9,7 +9,7 @@ export interface CallerInput extends Manner {
   readonly headers?: readonly string[];
   /** With its length, unless the headers say how it is framed. */
   readonly body?: () => Buffer;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AnswerKind[];
   readonly atOnce?: number;
   /** Connections that come one after the other, and send together; more come when they have. */
   readonly crowd?: Crowd;

@@ -1,4 +1,4 @@
-import type { Outcome } from '../input.ts';
+import type { AnswerKind } from '../input.ts';
 import { filled, MiB, numbered, worstJson } from './pieces.ts';
 
 /** A review of a pod, as the API server sends it, or as anybody does who reaches the webhook. */
@@ -6,7 +6,7 @@ export interface ReviewInput {
   readonly name: string;
   /** The whole text of the review. */
   readonly text: () => Buffer;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AnswerKind[];
 }
 
 /** An API server takes requests of 3 MiB, and the webhook reviews of 4 MiB. */

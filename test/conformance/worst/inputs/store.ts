@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encryptedHeader } from '../../../../src/core/envelope/metadata.ts';
-import type { Outcome } from '../input.ts';
+import type { AnswerKind } from '../input.ts';
 import { filled, KiB, MiB, numbered, once, worstJson, worstXml } from './pieces.ts';
 
 /** What a caller asks for, in a bucket of the input's own. */
@@ -23,7 +23,7 @@ export interface StoreInput {
   readonly ask: Ask;
   /** @param path below the bucket, with its query. @returns undefined: an empty answer */
   readonly lie: (request: { readonly method: string; readonly path: string }) => Lie | undefined;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AnswerKind[];
 }
 
 /** A store that lies is answered like one that fails. */
@@ -44,7 +44,7 @@ const xmlLies = (
   root: string,
   entry: string,
   bytes: number,
-  outcomes: readonly Outcome[] = read,
+  outcomes: readonly AnswerKind[] = read,
 ): StoreInput[] =>
   Object.entries(worstXml(root, bytes, entry)).map(([name, make]) => ({
     ...{ name: `store's ${what}: ${name}`, ask, lie: always(make), outcomes },

@@ -2,7 +2,7 @@ import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client
 import { uploadPrefix } from '../../../../src/core/envelope/records.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import type { S3Target } from '../../../support/types.ts';
-import type { Outcome, WorstInput } from '../input.ts';
+import type { AnswerKind, WorstInput } from '../input.ts';
 import { sendBytes } from '../send.ts';
 import { bytesOf } from './callers.ts';
 import { filled, MiB } from './pieces.ts';
@@ -15,7 +15,7 @@ interface UploadInput {
   readonly records: number;
   readonly line: (uploadId: string) => string;
   readonly body?: () => Buffer;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AnswerKind[];
   readonly atOnce?: number;
 }
 

@@ -9,7 +9,7 @@ import {
   startOperatorCluster,
 } from '../../../support/operator-cluster.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import type { Outcome, Target, WorstInput } from '../input.ts';
+import type { AnswerKind, Target, WorstInput } from '../input.ts';
 import { type ObjectInput, objectInputs, objectsOfAKind } from '../inputs/objects.ts';
 import { MiB, once } from '../inputs/pieces.ts';
 import { chunksOfOne, type RegistryInput, registryInputs } from '../inputs/registry.ts';
@@ -79,7 +79,7 @@ async function ready(replica: Replica): Promise<Replica> {
   return replica;
 }
 
-function postReview({ started }: Replica, text: Buffer): Promise<Outcome> {
+function postReview({ started }: Replica, text: Buffer): Promise<AnswerKind> {
   const head = [
     'POST /mutate?timeout=10s HTTP/1.1',
     ...['Host: svc-operator', 'Connection: close', 'Content-Type: application/json'],
@@ -96,7 +96,7 @@ function reviewOfImage(image: string, more = ''): Buffer {
   return Buffer.from(reviewOf(metadata, spec).join(''));
 }
 
-type Review = (text: Buffer) => Promise<Outcome>;
+type Review = (text: Buffer) => Promise<AnswerKind>;
 
 /** Each review is about another image, so that none is looked up for another. */
 const imageOf = (at: number, number: number): string => `${mirrored}/team/a${at}-${number}:v1`;
@@ -196,7 +196,11 @@ function reportInput(
   };
 }
 
-function sendReport(address: string, credentials: grpc.ChannelCredentials, bytes: Buffer): Promise<Outcome> {
+function sendReport(
+  address: string,
+  credentials: grpc.ChannelCredentials,
+  bytes: Buffer,
+): Promise<AnswerKind> {
   const client = new grpc.Client(address, credentials, {
     'grpc.ssl_target_name_override': 'svc-operator',
     'grpc.use_local_subchannel_pool': 1,
