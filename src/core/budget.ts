@@ -13,8 +13,8 @@ export interface Share {
   release(amount?: number): void;
   /** Stops waiting. @returns false if the share was no longer waiting */
   giveUp(): boolean;
-  /** Grants a waiting share now, whatever others hold. */
-  force(): void;
+  /** Grants a waiting share now if it exceeds the whole budget by no more than `reserve`. */
+  force(reserve: number): void;
 }
 
 interface Waiter {
@@ -86,8 +86,9 @@ export class Budget {
         this.#serve();
         return true;
       },
-      force: () => {
-        if (waiting.has(waiter)) waiter.grant();
+      force: (reserve) => {
+        const whole = this.#whole ?? this;
+        if (waiting.has(waiter) && whole.#used + amount <= whole.#most + reserve) waiter.grant();
       },
     };
   }

@@ -189,9 +189,14 @@ const endOfLine = (text: string, from: number): number => {
   return end < 0 ? text.length : end;
 };
 
+/** An object's metadata of 2 KB could have a thousand names. */
+const maxHeaders = 1_024;
+
 function parseHeaders(text: string, from: number): ResponseHeaders {
   const headers: Record<string, string> = Object.create(null);
+  let count = 0;
   for (let start = from; start < text.length; ) {
+    if (++count > maxHeaders) throw new HttpError(`the answer has more than ${maxHeaders} headers`);
     const end = endOfLine(text, start);
     const colon = text.indexOf(':', start);
     if (colon < 0 || colon > end) throw new HttpError('the answer has a malformed header');

@@ -60,7 +60,7 @@ test('parts fit into the whole, and what one gives back serves those who wait in
   assert.equal([...waits(waiting), whole.used], [true, true, true, 7]);
   first.release(3);
   assert.equal([...waits(waiting), whole.used], [false, false, true, 10]);
-  waiting[2]?.force();
+  waiting[2]?.force(Number.POSITIVE_INFINITY);
   assert.equal([...waits(waiting), whole.used, other.used], [false, false, false, 11, 5]);
   for (const share of [first, ...waiting]) share.release();
   assert.equal([whole.used, one.used, other.used], [0, 0, 0]);

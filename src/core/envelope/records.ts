@@ -120,7 +120,7 @@ export interface ManifestOf extends ObjectName {
 const mostOfManifest = 10_000 * 12 + 1_000;
 
 /** @throws EnvelopeError `malformed-metadata`. */
-export function parseManifest(text: string): ManifestOf {
+export function parseManifest(text: Uint8Array | string): ManifestOf {
   let value: { v?: unknown; bucket?: unknown; key?: unknown; list?: unknown } | null;
   try {
     value = parseBounded(text, { maxParts: mostOfManifest, maxDepth: 10 }) as typeof value;
@@ -133,7 +133,7 @@ export function parseManifest(text: string): ManifestOf {
 }
 
 /** @throws EnvelopeError `manifest-forged` for the manifest of another object */
-export function manifestOfObject(text: string, name: ObjectName): StoredPartList {
+export function manifestOfObject(text: Uint8Array | string, name: ObjectName): StoredPartList {
   const manifest = parseManifest(text);
   if (manifest.bucket !== name.bucket || manifest.key !== name.key)
     throw new EnvelopeError('manifest-forged', 'the manifest belongs to another object');

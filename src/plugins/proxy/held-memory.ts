@@ -6,6 +6,8 @@ const MiB = 1024 * KiB;
 
 /** Bytes of everything that requests hold, besides plaintext (`--verify-budget`) and what streams. */
 const maxBytes = 32 * MiB;
+/** Bytes by which those that go on in any case may exceed it together. */
+const reserveBytes = 16 * MiB;
 
 /**
  * Bytes of one kind at a time, so that a kind that slow callers hold for long leaves room for the others. Who holds one
@@ -27,8 +29,10 @@ const maxOfKind = {
   /** Keys of helper objects to delete. */
   removals: 4 * MiB,
   /** Part lists of objects. */
-  lists: 20 * MiB,
-  /** Pages of helper objects' listings. */
+  lists: 25 * MiB,
+  /** Records of rewrapped keys. */
+  rewraps: 8 * MiB,
+  /** Pages of helper objects' listings, and answers to their deletion. */
   pages: 6 * MiB,
 };
 
@@ -82,8 +86,8 @@ export interface HeldMemory {
 
 /**
  * The memory that all requests of a process may hold. Those that do not fit wait, the smallest first, so that large ones
- * do not hold up others. Of each kind, the one that began first proceeds whatever is held, so that there is always
- * progress: it may need more to come to its end.
+ * do not hold up others. Of each kind, the one that began first proceeds even if the others hold all, within a reserve,
+ * so that there is progress: it may need more to come to its end.
  */
 export class MemoryBudget {
   readonly #whole: Budget;
@@ -180,7 +184,7 @@ class Hold implements HeldMemory {
 
   #serveFirst(): void {
     const [first] = this.#kind.holds;
-    if (first !== undefined) for (const share of first.#shares) share.force();
+    if (first !== undefined) for (const share of first.#shares) share.force(reserveBytes);
   }
 }
 

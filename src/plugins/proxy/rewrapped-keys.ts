@@ -11,26 +11,47 @@ import {
 } from '../../core/envelope/rewrap-record.ts';
 import { isVaultError } from '../../runtime/vault/contract.ts';
 import type { DataKeys } from './data-keys.ts';
+import type { MemoryBudget } from './held-memory.ts';
+import { readInTurn } from './multipart/manifest-store.ts';
 import type { StateStore } from './state/state-store.ts';
 
 /** A record of 10,000 parts takes 1.3 MB. */
-const recordLimit = 8 * 1024 * 1024;
+const recordLimit = 4 * 1024 * 1024;
 
 /** Records of rewrapped keys, stored beside their objects. */
 export interface RewrapRecords {
-  /** @returns undefined if there is none. @throws EnvelopeError `malformed-metadata`, `record-forged`; S3Error 503 */
-  find(name: ObjectName, id: string): Promise<RewrapRecord | undefined>;
+  /**
+   * Reads a record, and holds memory for it until `work` has ended.
+   * @returns what `work` returns; undefined if there is no record
+   * @throws EnvelopeError `malformed-metadata`, `record-forged`; S3Error 503; errors of `work`
+   */
+  use<T>(
+    name: ObjectName,
+    id: string,
+    work: (record: RewrapRecord) => Promise<T> | T,
+  ): Promise<T | undefined>;
   save(record: RewrapRecord, id: string): Promise<void>;
 }
 
 export function createRewrapRecords(
-  state: Pick<StateStore, 'get' | 'put'>,
+  state: Pick<StateStore, 'read' | 'put'>,
   reservedPrefix: string,
+  memory: MemoryBudget,
 ): RewrapRecords {
   return {
-    async find(name, id) {
-      const text = await state.get(name.bucket, rewrapRecordKey(reservedPrefix, name, id), recordLimit);
-      return text === undefined ? undefined : rewrapRecordOf(text, name);
+    async use(name, id, work) {
+      const key = rewrapRecordKey(reservedPrefix, name, id);
+      const held = memory.hold('rewraps');
+      try {
+        const record = await readInTurn(
+          (admit) => state.read(name.bucket, key, recordLimit, admit),
+          (stored) => rewrapRecordOf(stored.toString(), name),
+          held,
+        );
+        return record && (await work(record));
+      } finally {
+        held.release();
+      }
     },
     save: (record, id) =>
       state.put(record.bucket, rewrapRecordKey(reservedPrefix, record, id), rewrapRecordText(record)),
@@ -53,7 +74,7 @@ const costOf = (_: string, { keys }: RewrapRecord) => 500 + Object.keys(keys).le
  * their version is below `min_decryption_version` or another transit key wrapped them. Other objects cost no extra
  * request.
  */
-export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'find'>): DataKeys {
+export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'use'>): DataKeys {
   const remembered = new BoundedMap<string, RewrapRecord>(rememberedBytes, { costOf });
 
   async function unwrapBy(record: RewrapRecord, ...[name, { binding }, items, signal]: Asked) {
@@ -68,10 +89,12 @@ export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'find'>
     const [name, , items] = asked;
     const id = idOf(items);
     if (id === undefined || !mayBeRewrapped(error)) throw error;
-    const record = await records.find(name, id);
-    if (record === undefined) throw error;
-    const unwrapped = await unwrapBy(record, ...asked);
-    remembered.set(memoryKey(name, id), record);
+    const unwrapped = await records.use(name, id, async (record) => {
+      const found = await unwrapBy(record, ...asked);
+      remembered.set(memoryKey(name, id), record);
+      return found;
+    });
+    if (unwrapped === undefined) throw error;
     return unwrapped;
   }
 

@@ -218,7 +218,7 @@ export function createContext(parts: ContextParts): OwnedContext {
   const beside = { stateBucket: undefined, reservedPrefix };
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets, memory });
   const removals = new DelayedRemovals(state, log);
-  const rewraps = createRewrapRecords(state, reservedPrefix);
+  const rewraps = createRewrapRecords(state, reservedPrefix, memory);
   const keys = withRecovery(withRewraps(createDataKeys(transit, config), rewraps), config.recoveryRecipients);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals, memory });

@@ -45,6 +45,8 @@ export function createLeanTransport(connection: VaultConnectionSettings): VaultT
 }
 
 const times = { idleMs: 30_000, patienceMs: 2 };
+/** An answer to a call with 160 keys takes 30 KiB, one that refuses all of them 60. */
+const maxAnswerBytes = 256 * 1024;
 
 /** Calls whose bodies contain keys, written from and read into memory that is zeroed after each call. */
 class ByteTransport {
@@ -53,7 +55,10 @@ class ByteTransport {
   readonly #pools = new Map<string, SecretPool>();
 
   constructor(connection: VaultConnectionSettings) {
-    this.#connection = connection;
+    this.#connection = {
+      ...connection,
+      maxAnswerBytes: Math.min(connection.maxAnswerBytes, maxAnswerBytes),
+    };
   }
 
   /** Exchanges these bytes in place of a request's own body. */

@@ -216,4 +216,14 @@ responses('only one plain number, or `chunked` alone, tells the end of a body', 
   );
 });
 
+responses('has a bound on the number of headers, each of which takes far more than its bytes', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `a${at}:`);
+  const push = (count: number) => {
+    const head = ['HTTP/1.1 200 OK', ...names(count), '', ''].join('\r\n');
+    new ResponseReader(plainSink(), { maxHead: 64 * 1024, maxBody: 0 }).push(Buffer.from(head));
+  };
+  push(1_024);
+  assert.throws(() => push(1_025), /more than 1024 headers/);
+});
+
 responses.run();

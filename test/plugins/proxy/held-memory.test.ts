@@ -32,7 +32,7 @@ test('kinds share one budget, and each kind has a bound of its own', async () =>
   assert.is(memory.used, 0);
 });
 
-test('of each kind the first goes on, whatever is held, and then the next', async () => {
+test('of each kind the first goes on within a reserve, and then the next', async () => {
   const memory = new MemoryBudget(4 * MiB);
   const [one, two] = [memory.hold('answers'), memory.hold('answers')];
   await one.take(2 * MiB);
@@ -42,7 +42,8 @@ test('of each kind the first goes on, whatever is held, and then the next', asyn
   assert.is(await state(one.take(5 * MiB)), 'granted', 'they would wait for each other');
   one.release();
   assert.is(await state(more), 'granted');
-  assert.is(await state(memory.hold('lists').take(30 * MiB)), 'granted', 'one of another kind, too');
+  assert.is(await state(memory.hold('lists').take(12 * MiB)), 'granted', 'one of another kind, too');
+  assert.is(await state(memory.hold('records').take(12 * MiB)), 'waits', 'beyond the reserve');
 });
 
 test('who waits too long is told to slow down, and who leaves is in nobody’s way', async () => {

@@ -115,7 +115,7 @@ export function openReading(
   const memory = new MemoryBudget();
   const buckets = createBucketFacts(upstream);
   const state = new UpstreamStateStore({ config, upstream, buckets, memory });
-  const rewraps = createRewrapRecords(state, reservedPrefix);
+  const rewraps = createRewrapRecords(state, reservedPrefix, memory);
   const { keys, close: closeKeys } = openKeys(settings, rewraps, log);
   const manifests = createManifests({
     state,

@@ -34,7 +34,8 @@ import { manifestToReplace, removeManifest } from './manifest-store.ts';
 import { listHash, type UploadRecord } from './upload-record.ts';
 import { type VerifiedChecksums, verifyChecksums } from './verify-checksums.ts';
 
-const answerLimit = 1024 * 1024;
+/** With the white space that stores send until they know the outcome. */
+const answerLimit = 64 * 1024;
 
 /**
  * Completes an upload: match, verify, seal, write the manifest, complete at the store, record the completion. Each step

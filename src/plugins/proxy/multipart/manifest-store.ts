@@ -28,7 +28,7 @@ import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts';
 
 /** 10,000 parts of the longest form take 4 MB. */
-export const manifestLimit = 8 * 1024 * 1024;
+export const manifestLimit = 5 * 1024 * 1024;
 /** Time after which readers that saw the pointer no longer need the manifest. */
 const graceMs = 5 * 60 * 1000;
 const presenceLifeMs = 30_000;
@@ -88,12 +88,7 @@ export function createManifests({
     { manifest, seal }: { readonly manifest: string; readonly seal: string },
     held: HeldMemory,
   ): Promise<StoredPartList> {
-    const list = await readManifest(
-      name,
-      manifest,
-      (stored) => manifestOfObject(stored.toString(), name),
-      held,
-    );
+    const list = await readManifest(name, manifest, (stored) => manifestOfObject(stored, name), held);
     if (list?.manifest === manifest && list.seal === seal) return list;
     throw list === undefined
       ? new EnvelopeError(
@@ -174,7 +169,7 @@ export function createManifests({
       verified.set(id, found);
       return found;
     },
-    find: (name, id) => glance(name, id, (stored) => manifestOfObject(stored.toString(), name)),
+    find: (name, id) => glance(name, id, (stored) => manifestOfObject(stored, name)),
     holds: (name, list) => glance(name, list.manifest, (stored) => isManifestOf(stored, name, list)),
     async save(name, list) {
       readPartList({ ...list, v: list.format ?? 1 });
@@ -229,7 +224,7 @@ function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): b
   const bytes = manifestBytes(name, list);
   const isSame = stored.equals(bytes);
   release(bytes);
-  return isSame || isKeptIn(manifestOfObject(stored.toString(), name), list);
+  return isSame || isKeptIn(manifestOfObject(stored, name), list);
 }
 
 /** Whether the stored manifest has the same list and every checksum of the new one. */

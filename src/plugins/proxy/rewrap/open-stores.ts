@@ -52,7 +52,7 @@ export function openStores(
   return {
     ...{ upstream, state, buckets },
     manifests: createManifests({ state, keys, reservedPrefix, removals, memory }),
-    records: createRewrapRecords(state, reservedPrefix),
+    records: createRewrapRecords(state, reservedPrefix, memory),
     transits: { from, to, alike: !same && toKey === transitKey },
     async close() {
       state.close();

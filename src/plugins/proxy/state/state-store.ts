@@ -9,6 +9,7 @@ import { release } from '../../../runtime/memory.ts';
 import type { ProxyConfig } from '../config.ts';
 import { type MemoryBudget, MemorySpent } from '../held-memory.ts';
 import {
+  beginAnswer,
   readBody,
   refusal,
   refusalOf,
@@ -192,11 +193,14 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     const body = Buffer.from(deleteObjectsXml({ quiet: true, objects }));
     const headers = { 'content-type': 'application/xml', 'content-md5': hash('md5', body, 'base64') };
     const request = { method: 'POST', bucket, key: '', query: [['delete', ''] as const], headers };
+    const held = this.#parts.memory.hold('pages');
     return this.#attempt(async (upstream) => {
-      const result = await xmlResult(await upstream.send(request, body), deletionErrors, deleteAnswerLimit);
+      await beginAnswer(held);
+      const response = await upstream.send(request, body);
+      const result = await xmlResult(response, deletionErrors, deleteAnswerLimit, held);
       const [first] = result.entries;
       if (first) throw refusalOf(500, element('Code', first.get('Code') ?? ''));
-    });
+    }).finally(() => held.release());
   }
 }
 
