@@ -1,5 +1,5 @@
 import type { StateObject } from '../../../src/plugins/proxy/state/listings.ts';
-import type { Admit, DelayedRemovals, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
+import type { Admit, DelayedRemovals, PutWhen, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
 
 export const noRemovals = { add: () => undefined, close: () => undefined } as unknown as DelayedRemovals;
 
@@ -12,7 +12,8 @@ export class MemoryState implements StateStore {
     this.#pageSize = pageSize;
   }
 
-  async put(bucket: string, key: string, body: string | Buffer): Promise<void> {
+  async put(bucket: string, key: string, body: string | Buffer, when?: PutWhen): Promise<void> {
+    if (when === 'if-absent' && this.objects.has(`${bucket}/${key}`)) return;
     this.objects.set(`${bucket}/${key}`, String(body));
   }
 

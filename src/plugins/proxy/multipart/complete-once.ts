@@ -8,9 +8,8 @@ import {
   type SegmentedPartList,
   type StoredPartList,
   sealMac,
-  storedListSize,
 } from '../../../core/envelope/manifest.ts';
-import { type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { type PartRecord, partRecordId } from '../../../core/envelope/records.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
@@ -28,7 +27,8 @@ import type { ProxyServices, RequestContext } from '../context.ts';
 import type { HeldMemory } from '../held-memory.ts';
 import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
-import { refusal, xmlResult } from '../upstream/upstream.ts';
+import { xmlResult } from '../upstream/upstream.ts';
+import { completedObject, hasParts } from './completed-object.ts';
 import { inlineParts } from './inline-parts.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
 import { listHash, type UploadRecord } from './upload-record.ts';
@@ -159,51 +159,66 @@ const otherFormat = () =>
   new EnvelopeError('record-forged', 'the record of a part is of another format than its upload');
 
 /**
- * Runs before the store's Complete, so that the object never exists without its manifest. An existing manifest comes
- * from an earlier attempt, and is the object's own if that attempt reached the store.
+ * Runs before the store's Complete, so that the object never exists without its manifest. A manifest of another list is
+ * left, since the store may have accepted that list through another proxy: `keepManifest` replaces it.
  */
 async function saveManifest(
   services: ProxyServices,
   record: UploadRecord,
   sealed: StoredPartList,
 ): Promise<void> {
-  const held = await services.manifests.holds(record, sealed);
-  if (held) return;
-  if (held === false && (await completedObject(services, record)) !== undefined)
-    throw s3Error('NoSuchUpload', undefined, { details: { UploadId: record.uploadId } });
-  await services.manifests.save(record, sealed);
+  if ((await services.manifests.holds(record, sealed)) === undefined)
+    await services.manifests.create(record, sealed);
 }
 
+/**
+ * The store accepts one list of an upload. Whether it is this one its answer does not tell: NoSuchUpload may be the end of
+ * an earlier attempt with the same list, and some stores answer 200 to every Complete after the first, whatever it names.
+ * @throws S3Error of the store; NoSuchUpload also if it has accepted another list
+ */
 async function completeAtStore(
   services: ProxyServices,
-  { request }: RequestContext,
+  context: RequestContext,
   record: UploadRecord,
   records: readonly PartRecord[],
   sealed: StoredPartList,
 ): Promise<Completed> {
-  const { bucket, key } = record;
-  const response = await services.upstream.send(
+  const answer = await sendComplete(services, context, record, records, sealed).catch((error: unknown) => {
+    if (error instanceof S3Error && error.code === 'NoSuchUpload') return error;
+    throw error;
+  });
+  const answered = answer instanceof S3Error ? undefined : answer;
+  const object = await completedObject(services, record);
+  if (answered !== undefined && (object === undefined || object.etag === answered.etag)) return answered;
+  if (object !== undefined && (await hasParts(services, record, object, sealed))) return object;
+  throw answer instanceof S3Error ? answer : noSuchUpload(record);
+}
+
+const noSuchUpload = ({ uploadId }: UploadRecord): S3Error =>
+  s3Error('NoSuchUpload', undefined, { details: { UploadId: uploadId } });
+
+async function sendComplete(
+  { upstream }: ProxyServices,
+  { request }: RequestContext,
+  { bucket, key, uploadId }: UploadRecord,
+  records: readonly PartRecord[],
+  sealed: StoredPartList,
+): Promise<Completed> {
+  const response = await upstream.send(
     {
       method: 'POST',
       bucket,
       key,
-      query: [['uploadId', record.uploadId]],
+      query: [['uploadId', uploadId]],
       headers: completeHeaders(request, sealed),
     },
     completeMultipartXml(records.map(storedPart)),
   );
   const versionId = header(response.headers['x-amz-version-id']);
-  try {
-    const { top } = await xmlResult(response, completeResult, answerLimit);
-    const etag = top.get('ETag');
-    if (etag !== undefined) return { bucket, key, etag, versionId };
-    throw s3Error('InternalError', 'The object store named no ETag of the object.');
-  } catch (error) {
-    const repeated = error instanceof S3Error && error.code === 'NoSuchUpload';
-    const earlier = repeated ? await completedObject(services, record) : undefined;
-    if (earlier === undefined || earlier.storedBytes !== storedListSize(sealed)) throw error;
-    return earlier;
-  }
+  const { top } = await xmlResult(response, completeResult, answerLimit);
+  const etag = top.get('ETag');
+  if (etag === undefined) throw s3Error('InternalError', 'The object store named no ETag of the object.');
+  return { bucket, key, etag, versionId };
 }
 
 const completeResult = { root: 'CompleteMultipartUploadResult', fields: ['ETag'] };
@@ -230,36 +245,20 @@ function wrongSize(announced: string, size: number): string {
   return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
-/** Another proxy may have overwritten the manifest for another list; the list that the store accepted must stay. */
+/**
+ * The list that the store accepted must stay, so the manifest of another one is replaced only if the object has the parts
+ * of this one: a store may name the object's own ETag even where it has not looked at the list.
+ */
 async function keepManifest(
   services: ProxyServices,
   record: UploadRecord,
   sealed: StoredPartList,
 ): Promise<void> {
-  if (!(await services.manifests.holds(record, sealed))) await services.manifests.save(record, sealed);
-}
-
-/** The object created by an earlier attempt at this upload; undefined if there is none. */
-export async function completedObject(
-  services: ProxyServices,
-  { bucket, key, manifest }: UploadRecord,
-): Promise<(Completed & { storedBytes: number }) | undefined> {
-  const name = { bucket, key };
-  const response = await services.upstream.send({ method: 'HEAD', ...name });
-  response.body.resume();
-  if (response.status === 404) return undefined;
-  if (response.status !== 200) throw await refusal(response);
-  const keys = readEnvelope(response.headers)?.keys;
-  const id =
-    keys?.form === 'pointer' ? keys.manifest : keys?.form === 'inline' ? keys.list.manifest : undefined;
-  if (id !== manifest) return undefined;
-  const { etag = '', 'content-length': length } = response.headers;
-  return {
-    ...name,
-    etag,
-    versionId: header(response.headers['x-amz-version-id']),
-    storedBytes: Number(length),
-  };
+  const held = await services.manifests.holds(record, sealed);
+  if (held) return;
+  const object = held === false ? await completedObject(services, record) : undefined;
+  if (object !== undefined && !(await hasParts(services, record, object, sealed))) throw noSuchUpload(record);
+  await services.manifests.save(record, sealed);
 }
 
 const header = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);

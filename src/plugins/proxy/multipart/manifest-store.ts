@@ -23,7 +23,7 @@ import { release } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import type { BucketFacts } from '../state/bucket-facts.ts';
-import type { Admit, DelayedRemovals, StateStore } from '../state/state-store.ts';
+import type { Admit, DelayedRemovals, PutWhen, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts';
 
@@ -144,6 +144,14 @@ export function createManifests({
     }
   }
 
+  async function write(name: ObjectName, list: StoredPartList, when: PutWhen): Promise<void> {
+    readPartList({ ...list, v: list.format ?? 1 });
+    present.keep(name.bucket, Promise.resolve(true));
+    const key = manifestKey(reservedPrefix, name, list.manifest);
+    // not released: a store may answer before it has read all of the body
+    await state.put(name.bucket, key, manifestBytes(name, list), when);
+  }
+
   return {
     async load(name, envelope, user, opened = forgetKey) {
       const { keys: stored } = envelope;
@@ -171,13 +179,8 @@ export function createManifests({
     },
     find: (name, id) => glance(name, id, (stored) => manifestOfObject(stored, name)),
     holds: (name, list) => glance(name, list.manifest, (stored) => isManifestOf(stored, name, list)),
-    async save(name, list) {
-      readPartList({ ...list, v: list.format ?? 1 });
-      present.keep(name.bucket, Promise.resolve(true));
-      const key = manifestKey(reservedPrefix, name, list.manifest);
-      // not released: a store may answer before it has read all of the body
-      await state.put(name.bucket, key, manifestBytes(name, list));
-    },
+    save: (name, list) => write(name, list, 'always'),
+    create: (name, list) => write(name, list, 'if-absent'),
     async remove(name, id) {
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
     },
@@ -303,6 +306,8 @@ export interface Manifests {
   /** Whether the stored manifest of the list's id has this list; undefined if there is none. */
   holds(name: ObjectName, list: StoredPartList): Promise<boolean | undefined>;
   save(name: ObjectName, list: StoredPartList): Promise<void>;
+  /** Saves the list unless there is a manifest of its id. */
+  create(name: ObjectName, list: StoredPartList): Promise<void>;
   remove(name: ObjectName, id: string): Promise<void>;
   /** Deletes a manifest once current readers have had time; if the process ends before, `svc proxy gc` does. */
   removeLater(name: ObjectName, id: string): void;

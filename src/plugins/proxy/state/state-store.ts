@@ -36,13 +36,18 @@ import {
 export type Admit = (bytes: number) => void;
 
 /**
+ * `if-absent` keeps an object that exists; a store that knows no conditional writes replaces it nevertheless.
+ */
+export type PutWhen = 'always' | 'if-absent';
+
+/**
  * Helper objects of the proxy (records, manifests), in the object's bucket or in `--state-bucket`; `bucket` is always
  * the object's.
  * @throws S3Error 503, or NoSuchBucket; reading also EnvelopeError `malformed-metadata` for an object longer than
  *   `limit` bytes
  */
 export interface StateStore {
-  put(bucket: string, key: string, body: string | Buffer): Promise<void>;
+  put(bucket: string, key: string, body: string | Buffer, when?: PutWhen): Promise<void>;
   /** @returns undefined if the object does not exist */
   get(bucket: string, key: string, limit: number): Promise<string | undefined>;
   /**
@@ -98,10 +103,11 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     this.#parts = parts;
   }
 
-  async put(bucket: string, key: string, body: string | Buffer): Promise<void> {
+  async put(bucket: string, key: string, body: string | Buffer, when: PutWhen = 'always'): Promise<void> {
     const request = { method: 'PUT', bucket: this.#home(bucket), key };
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     await this.#attempt(async (upstream) => {
+      if (when === 'if-absent' && (await putIfAbsent(upstream, request, bytes))) return;
       const response = await upstream.send(request, bytes);
       if (response.status !== 200) throw await refusal(response);
       response.body.resume();
@@ -203,6 +209,21 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     }).finally(() => held.release());
   }
 }
+
+/** @returns false if the store does not know the condition */
+async function putIfAbsent(upstream: Upstream, request: UpstreamRequest, bytes: Buffer): Promise<boolean> {
+  const response = await upstream.send({ ...request, headers: { 'if-none-match': '*' } }, bytes);
+  if (isWrittenOnce.has(response.status)) {
+    response.body.resume();
+    return true;
+  }
+  const refused = await refusal(response);
+  if (response.status === 400 || response.status === 501) return false;
+  throw refused;
+}
+
+/** Written now, or before, or by somebody else at the same time. */
+const isWrittenOnce: ReadonlySet<number> = new Set([200, 409, 412]);
 
 function textOf(bytes: Buffer | undefined): string | undefined {
   const text = bytes?.toString();
