@@ -174,9 +174,15 @@ export function observedGeneration(): SchemaOf<number> {
   return { type: 'integer', description: 'Latest generation that the operator evaluated.', minimum: 0 };
 }
 
+/** For names in a map: a schema cannot bound their length, and its cost estimate leaves no rule but one about size. */
+export const namesUpTo = (length: number, what: string): CelRule => ({
+  rule: `self.all(name, size(name) <= ${length})`,
+  message: `${what} should have at most ${length} characters`,
+});
+
 /**
  * At most 64 variables in lists of at most 32; with more, the API server rejects the rule as too costly. Map keys have
- * no bound for its cost estimate, so only the webhook validates field names.
+ * no bound for its cost estimate, so only the webhook validates what field names consist of.
  */
 export const secretVariables: SchemaOf<SecretVariables> = {
   type: 'object',
@@ -193,6 +199,7 @@ export const secretVariables: SchemaOf<SecretVariables> = {
           rule: 'self.all(one, self.exists_one(other, self[other] == self[one]))',
           message: 'a variable should be given to one field only',
         },
+        namesUpTo(512, 'the name of a field'),
       ],
     },
   },

@@ -17,6 +17,7 @@ import {
   httpUrl,
   kvPath,
   mountPath,
+  namesUpTo,
   objectName,
   observedGeneration,
   prose,
@@ -145,6 +146,7 @@ const labelSelector: SchemaOf<LabelSelector> = {
       type: 'map',
       description: 'Labels that a pod must have, with these values.',
       ...{ maxProperties: 64, values: prose('Value of the label.', 63) },
+      rules: [namesUpTo(317, 'the name of a label')],
     },
     matchExpressions: {
       type: 'array',

@@ -1,4 +1,5 @@
 import type { ServiceConfigSpec } from '../custom-resources/resources.ts';
+import type { TooLarge } from '../kubernetes/known-objects.ts';
 import { isLabelled, selects } from '../kubernetes/labels.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
 import type { InjectionPlan } from './contract.ts';
@@ -71,7 +72,7 @@ export interface CreatedConfig {
   readonly name: string;
   /** RFC 3339, in UTC. */
   readonly created: string;
-  readonly spec: ServiceConfigSpec;
+  readonly spec: ServiceConfigSpec & TooLarge;
 }
 
 /** The oldest ServiceConfig that selects the pod; ties are broken by name. Undefined if none does. */

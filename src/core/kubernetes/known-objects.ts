@@ -6,6 +6,14 @@ import type {
 } from '../custom-resources/resources.ts';
 import type { OwnerReference, Pod } from './pod.ts';
 
+/** A spec that was too large to be kept; pods that need it are refused. */
+export interface TooLarge {
+  readonly tooLarge?: true;
+}
+
+export const tooLargeError = (what: string): string =>
+  `${what}: is too large for the operator to keep beside the namespace's other objects; make it smaller, or delete what is not in use`;
+
 export interface KnownNamespace {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -34,7 +42,7 @@ export interface KnownServiceConfig {
   readonly generation: number;
   /** If two select a pod, the older one wins. */
   readonly created: string;
-  readonly spec: ServiceConfigSpec;
+  readonly spec: ServiceConfigSpec & TooLarge;
   readonly status: ServiceConfigStatus;
 }
 
@@ -44,7 +52,7 @@ export interface KnownSecretMapping {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  readonly spec: SecretMappingSpec;
+  readonly spec: SecretMappingSpec & TooLarge;
   readonly status: SecretMappingStatus;
 }
 

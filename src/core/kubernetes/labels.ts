@@ -3,6 +3,9 @@ export const protectedLabel = 'svc/protected';
 /** Label of the pods that also have the encryption proxy. */
 export const proxyLabel = 'svc/proxy';
 
+/** Label of a namespace with the level of Pod Security that it enforces. */
+export const podSecurityLabel = 'pod-security.kubernetes.io/enforce';
+
 export function isLabelled(labels: Readonly<Record<string, string>> | undefined): boolean {
   return labels?.[protectedLabel] === 'true';
 }

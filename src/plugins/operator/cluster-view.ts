@@ -1,11 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  apiVersion,
-  type SecretMappingSpec,
-  type ServiceConfigSpec,
-} from '../../core/custom-resources/resources.ts';
 import { carriesWrapper, isOver, isProtected } from '../../core/injection/protected-pods.ts';
-import { givenAnnotations } from '../../core/injection/resolve/annotations.ts';
 import type {
   KnownNamespace,
   KnownPod,
@@ -14,11 +8,9 @@ import type {
   KnownWorkload,
   OwnerOf,
 } from '../../core/kubernetes/known-objects.ts';
-import { selects } from '../../core/kubernetes/labels.ts';
-import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
-import { listAll } from '../../runtime/kube/list.ts';
+import type { KubeObject } from '../../runtime/kube/client.ts';
 import { type ReflectOptions, type Reflector, reflect } from '../../runtime/kube/reflect.ts';
-import type { AdmissionRequest } from './webhook/review.ts';
+import type { KeepingOf } from './cluster-room.ts';
 
 export type { KnownNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig, KnownWorkload };
 
@@ -36,6 +28,8 @@ export interface ClusterView {
    * `kind/namespace/name`.
    */
   readonly workloads: Workloads;
+  /** For further kinds, which share the room of these. */
+  readonly keepingOf: KeepingOf;
   /** Resolves when all are listed once, or the signal is aborted. */
   whenSynced(): Promise<void>;
   /** Whether `whenSynced` has resolved. */
@@ -56,8 +50,8 @@ export interface Workloads extends FollowedKind<KnownWorkload> {
 /** Objects by namespace. */
 export interface ByNamespace<T> {
   in(namespace: string): Iterable<T>;
-  /** Whether there is any, without building a list. */
-  any(namespace: string): boolean;
+  /** How many there are, without building a list. */
+  count(namespace: string): number;
 }
 
 interface Namespaced {
@@ -81,7 +75,7 @@ export function byNamespace<T extends Namespaced>(followed: FollowedKind<T>): By
   followed.onChange((value, _before, gone) => (gone ? drop(value) : put(value)));
   return {
     in: (namespace) => all.get(namespace)?.values() ?? [],
-    any: (namespace) => all.has(namespace),
+    count: (namespace) => all.get(namespace)?.size ?? 0,
   };
 }
 
@@ -134,89 +128,8 @@ export function mappingNames({ pod }: KnownPod): readonly string[] {
     .filter((name) => name !== '');
 }
 
-export interface NamedServiceConfig {
-  readonly name: string;
-  readonly created: string;
-  readonly spec: ServiceConfigSpec;
-}
-
-export interface Configs {
-  readonly serviceConfigs: readonly NamedServiceConfig[];
-  readonly secretMappings: ReadonlyMap<string, SecretMappingSpec>;
-}
-
-interface Listed<Spec> extends KubeObject {
-  readonly metadata: KubeObject['metadata'] & { readonly creationTimestamp: string };
-  readonly spec: Spec;
-}
-
-/** Configurations in the local copy, by namespace. */
+/** Objects in the local copy, by namespace. */
 export interface ConfigIndexes {
   readonly serviceConfigs: ByNamespace<KnownServiceConfig>;
   readonly secretMappings: ByNamespace<KnownSecretMapping>;
-}
-
-interface Deps {
-  readonly client: KubeClient;
-  readonly indexes: ConfigIndexes;
-}
-
-/**
- * The configurations of the pod's namespace. For pods without annotations the API server calls the webhook only in
- * namespaces of protected pods. If no known ServiceConfig applies to such a pod, the watch may be late or hang, so the
- * API server is asked. The namespace's label does not count, because it may be equally stale.
- */
-export async function serviceConfigsIn(
-  { pod, namespace }: AdmissionRequest,
-  { client, indexes }: Deps,
-  signal: AbortSignal,
-): Promise<Configs> {
-  const known = [...indexes.serviceConfigs.in(namespace)];
-  const applies = known.some(({ spec }) => selects(spec.selector, pod.metadata.labels));
-  const ask = !applies && Object.keys(givenAnnotations(pod)).length === 0;
-  return {
-    serviceConfigs: ask ? await listedConfigs(client, namespace, signal) : known,
-    secretMappings: new Map(
-      Array.from(indexes.secretMappings.in(namespace), ({ name, spec }) => [name, spec] as const),
-    ),
-  };
-}
-
-/** The same, read from the API server: the watch may not have delivered objects created just before the pod. */
-export async function configsOfNow(
-  { namespace }: AdmissionRequest,
-  { client }: Deps,
-  signal: AbortSignal,
-): Promise<Configs> {
-  const [serviceConfigs, mappings] = await Promise.all([
-    listedConfigs(client, namespace, signal),
-    listed<SecretMappingSpec>(client, namespace, 'secretmappings', signal),
-  ]);
-  return {
-    serviceConfigs,
-    secretMappings: new Map(mappings.map(({ metadata: { name }, spec }) => [name, spec])),
-  };
-}
-
-async function listed<Spec>(
-  client: KubeClient,
-  namespace: string,
-  plural: string,
-  signal: AbortSignal,
-): Promise<Listed<Spec>[]> {
-  const path = `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
-  const found: Listed<Spec>[] = [];
-  await listAll<Listed<Spec>>(client, { path }, (object) => found.push(object), signal);
-  return found;
-}
-
-async function listedConfigs(
-  client: KubeClient,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<NamedServiceConfig[]> {
-  const items = await listed<ServiceConfigSpec>(client, namespace, 'serviceconfigs', signal);
-  return items.map(({ metadata: { name, creationTimestamp }, spec }) => ({
-    ...{ name, created: creationTimestamp, spec },
-  }));
 }

@@ -5,6 +5,11 @@ import type { Health, Metrics } from '../../runtime/health/health.ts';
 import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
 import {
   createIntern,
+  markNamespace,
+  markPod,
+  markSecretMapping,
+  markServiceConfig,
+  markWorkload,
   type PodObject,
   projectNamespace,
   projectPod,
@@ -15,6 +20,7 @@ import {
 } from '../../runtime/kube/project-objects.ts';
 import type { ReflectTiming } from '../../runtime/kube/reflect.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { createClusterRoom } from './cluster-room.ts';
 import {
   type ClusterView,
   type Following,
@@ -58,23 +64,35 @@ export function startClusterView(
   const intern = createIntern();
   const state = createWatchState(options.health, options.metrics, options.staleMs);
   const all: Following<unknown>[] = [];
-  const followAll = <O extends KubeObject, T>(path: string, project: (object: O) => T): Following<T> => {
-    const heard = state.of(path.slice(path.lastIndexOf('/') + 1));
+  const keepingOf = createClusterRoom(log, options.metrics);
+  const followAll = <O extends KubeObject, T extends { readonly name: string }>(
+    path: string,
+    project: (object: O) => T,
+    mark: (value: T) => T,
+  ): Following<T> => {
+    const resource = path.slice(path.lastIndexOf('/') + 1);
+    const heard = state.of(resource);
     const timing = { watchMs, ...options.timing };
-    const following = follow<O, T>({ client, log, signal, path, project, ...heard, timing });
+    const keeping = keepingOf(resource, mark);
+    const following = follow<O, T>({ client, log, signal, path, project, keeping, ...heard, timing });
     all.push(following);
     return following;
   };
   const workloads = Object.entries(workloadPaths).map(([kind, path]): [string, Following<KnownWorkload>] => [
     kind,
-    followAll<WorkloadObject, KnownWorkload>(path, (object) => projectWorkload(kind, object, intern)),
+    followAll<WorkloadObject, KnownWorkload>(
+      path,
+      (object) => projectWorkload(kind, object, intern),
+      markWorkload,
+    ),
   ]);
   const view = {
-    namespaces: followAll('/api/v1/namespaces', projectNamespace),
-    serviceConfigs: followAll(`/apis/${apiVersion}/serviceconfigs`, projectServiceConfig),
-    secretMappings: followAll(`/apis/${apiVersion}/secretmappings`, projectSecretMapping),
-    pods: followAll('/api/v1/pods', (object: PodObject) => projectPod(object, intern)),
+    namespaces: followAll('/api/v1/namespaces', projectNamespace, markNamespace),
+    serviceConfigs: followAll(`/apis/${apiVersion}/serviceconfigs`, projectServiceConfig, markServiceConfig),
+    secretMappings: followAll(`/apis/${apiVersion}/secretmappings`, projectSecretMapping, markSecretMapping),
+    pods: followAll('/api/v1/pods', (object: PodObject) => projectPod(object, intern), markPod),
     workloads: allWorkloads(new Map(workloads)),
+    keepingOf,
     synced: false,
   };
   const synced = Promise.all(all.map((following) => following.whenSynced())).then(() => {

@@ -7,7 +7,7 @@ import type {
 } from '../../core/custom-resources/resources.ts';
 import { hostsAnnotation } from '../../core/egress/contract.ts';
 import { addressVariables } from '../../core/egress/wanted.ts';
-import type { ObservedPolicy, ObservedSpec } from '../../core/egress/widening.ts';
+import { concernsEgress, type ObservedPolicy, type ObservedSpec } from '../../core/egress/widening.ts';
 import { proxyName, wrapperProgram } from '../../core/injection/protected-pods.ts';
 import { isOurs } from '../../core/injection/resolve/annotations.ts';
 import {
@@ -18,7 +18,14 @@ import {
   type KnownServiceConfig,
   type KnownWorkload,
 } from '../../core/kubernetes/known-objects.ts';
-import { hasOtherWriters, isOperators, type OwnedMetadata } from '../../core/kubernetes/labels.ts';
+import {
+  hasOtherWriters,
+  isOperators,
+  type OwnedMetadata,
+  podSecurityLabel,
+  protectedLabel,
+  proxyLabel,
+} from '../../core/kubernetes/labels.ts';
 import type {
   Container,
   EnvironmentVariable,
@@ -29,6 +36,7 @@ import type {
 } from '../../core/kubernetes/pod.ts';
 import { scoredVariables } from '../../core/score/wrapper-reports.ts';
 import { type KubeObject, keyOf, type ObjectMeta } from './client.ts';
+import { shareInRoom } from './kept-room.ts';
 
 export type PodObject = KubeObject & Pod;
 
@@ -200,6 +208,53 @@ export function projectNamespace({ metadata }: KubeObject): KnownNamespace {
   return { name, labels, terminating: deletionTimestamp !== undefined };
 }
 
+/** With the labels that say how its pods are treated. */
+export function markNamespace({ labels, ...rest }: KnownNamespace): KnownNamespace {
+  const own = Object.entries(labels).filter(([name]) => isOurs(name) || name === podSecurityLabel);
+  return { ...rest, labels: Object.fromEntries(own) };
+}
+
+/** Counts as unprotected, but keeps what marks it as one that policies select. */
+export function markPod({ pod, ...rest }: KnownPod): KnownPod {
+  const { labels, annotations: _, ownerReferences: __, ...metadata } = pod.metadata;
+  return { ...rest, pod: { ...pod, metadata: { ...metadata, ...markedLabels(labels) }, spec: unknownSpec } };
+}
+
+const unknownSpec: PodSpec = { containers: [{ name: 'unknown', command: [] }] };
+
+function markedLabels(labels: PodMetadata['labels'] = {}): Pick<PodMetadata, 'labels'> {
+  const own = [protectedLabel, proxyLabel].filter((name) => Object.hasOwn(labels, name));
+  return { labels: Object.fromEntries(own.map((name) => [name, labels[name] ?? ''])) };
+}
+
+export function markWorkload({ template, ...rest }: KnownWorkload): KnownWorkload {
+  if (template === undefined) return { ...rest, owner: undefined, template };
+  return { ...rest, template: { metadata: markedLabels(template.metadata.labels), spec: unknownSpec } };
+}
+
+/** Selects what it did; every pod of the namespace if even its selector is large. */
+export function markServiceConfig({ spec, status, ...rest }: KnownServiceConfig): KnownServiceConfig {
+  const selector = isTooLong(spec.selector, maxMark) ? {} : spec.selector;
+  return { ...rest, spec: { selector, tooLarge: true }, status: markStatus(status) };
+}
+
+export function markSecretMapping({ status, ...rest }: KnownSecretMapping): KnownSecretMapping {
+  return { ...rest, spec: { secrets: [], tooLarge: true }, status: markStatus(status) };
+}
+
+const maxMark = 2 * 1024;
+
+/** Without the conditions it would be written again and again, with another time of their last change. */
+function markStatus<Status extends object>(status: Status): Status {
+  const { usedBy: _, ...rest } = status as Status & { readonly usedBy?: unknown };
+  return (isTooLong(rest, 2 * maxMark) ? {} : rest) as Status;
+}
+
+/** Counts as one that allows everything. */
+export function markPolicy(policy: KnownPolicy): KnownPolicy {
+  return { ...policy, labels: {}, hosts: undefined, spec: anything };
+}
+
 export function projectServiceConfig(
   object: CustomObject<ServiceConfigSpec, ServiceConfigStatus>,
 ): KnownServiceConfig {
@@ -247,8 +302,16 @@ export function projectPolicy(object: PolicyObject): KnownPolicy {
     ours: isOperators(object.metadata),
     shared: hasOtherWriters(object.metadata),
     hosts: annotations[hostsAnnotation],
-    spec: isTooLong(object.spec ?? {}, maxPolicy) ? anything : (object.spec ?? {}),
+    spec: projectPolicySpec(object.spec ?? {}),
   };
+}
+
+/** Without rules for ingress. */
+function projectPolicySpec(spec: ObservedSpec): ObservedSpec {
+  const { policyTypes = ['Ingress'] } = spec;
+  if (!concernsEgress(spec)) return { policyTypes };
+  const egress = pick(spec, ['podSelector', 'policyTypes', 'egress']);
+  return isTooLong(egress, maxPolicy) ? anything : egress;
 }
 
 /** JSON characters; a policy of ours with a thousand destinations has some hundred thousand. */
@@ -275,6 +338,7 @@ export function createIntern(): Intern {
     // equal JSON texts are equal values of the same type
     if (same !== undefined) return same as T;
     known.set(digest, new WeakRef(value));
+    shareInRoom(value);
     forget.register(value, digest);
     return value;
   };

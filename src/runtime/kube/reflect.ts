@@ -1,6 +1,7 @@
 import { type Backoff, createBackoff, sleep } from '../lifecycle/wait.ts';
 import { describeError, type Logger } from '../logging/logger.ts';
 import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from './client.ts';
+import type { Charge, KeptRoom } from './kept-room.ts';
 import { listAll, type Selection } from './list.ts';
 import { watch } from './watch.ts';
 
@@ -9,7 +10,7 @@ export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>):
   const { client, signal, project } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const told = guarded(options);
-  const store = createStore<O, T>(project, told);
+  const store = createStore<O, T>(project, told, options.keeping);
   const firstList = Promise.withResolvers<void>();
   let synced = false;
   let connected = false;
@@ -41,6 +42,7 @@ export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>):
       setConnected(false);
       if (error !== undefined) told.onFailed(error);
     },
+    wantsList: () => store.wantsList,
   }).finally(() => firstList.resolve());
   return {
     get synced() {
@@ -86,6 +88,8 @@ export interface Followed {
   watch(version: string, onVersion: (version: string) => void): Promise<void>;
   /** @param error undefined if the signal ended the watch */
   onLost(error?: unknown): void;
+  /** Asked after each watch: whether to list again, although the version is valid. */
+  wantsList(): boolean;
 }
 
 /**
@@ -102,6 +106,7 @@ async function followForever(followed: Followed): Promise<void> {
       await watchLong(followed, version, backoff, (reached) => {
         version = reached;
       });
+      if (followed.wantsList()) version = undefined;
     } catch (error) {
       if (signal.aborted) break;
       if (!mayPass(error)) version = undefined;
@@ -166,6 +171,8 @@ export interface ReflectOptions<O extends KubeObject, T> extends Selection, Stor
   readonly client: KubeClient;
   /** Extracts the needed part of an object; the rest is discarded at once. */
   readonly project: (object: O) => T;
+  /** Without it, everything is kept whole. */
+  readonly keeping?: Keeping<T>;
   /** Called after each complete list, once its objects were handled. */
   readonly onListed?: () => void;
   /** Called when a watch was opened or has ended. */
@@ -198,9 +205,23 @@ interface StoreHandlers<T> {
   onDelete?(value: T): void;
 }
 
+/** How much is kept of all objects. */
+export interface Keeping<T> {
+  /** May be shared with other kinds. */
+  readonly room: KeptRoom;
+  /** What is kept, whatever the room, of an object that does not fit. */
+  readonly mark: (value: T) => T;
+  /** Called with each object that does not fit, and its mark. */
+  readonly onMarked: (mark: T) => void;
+  /** Called with the number of marks when it has changed. */
+  readonly onMarks: (count: number) => void;
+}
+
 /** The known objects, each as kept by `project`. */
 export interface ReflectedStore<O, T> {
   readonly size: number;
+  /** Whether an object that did not fit might fit now. */
+  readonly wantsList: boolean;
   get(key: string): T | undefined;
   values(): IterableIterator<T>;
   put(object: O): void;
@@ -209,36 +230,45 @@ export interface ReflectedStore<O, T> {
   beginList(): { put(object: O): void; end(): void };
 }
 
-interface Entry<T> {
+interface Entry<T> extends Kept<T> {
   readonly uid: string;
   readonly version: string;
-  readonly value: T;
 }
 
 /** An object recreated under its name counts as deleted and added, not as changed. */
 export function createStore<O extends KubeObject, T>(
   project: (object: O) => T,
   handlers: StoreHandlers<T>,
+  keeping?: Keeping<T>,
 ): ReflectedStore<O, T> {
   const entries = new Map<string, Entry<T>>();
+  const keeper = createKeeper(keeping);
   const drop = (key: string) => {
     const entry = entries.get(key);
-    if (entries.delete(key) && entry !== undefined) handlers.onDelete?.(entry.value);
+    if (!entries.delete(key) || entry === undefined) return;
+    keeper.release(entry);
+    handlers.onDelete?.(entry.value);
   };
   const put = (object: O) => {
-    const { uid, resourceVersion: version } = object.metadata;
+    const { uid, resourceVersion: version, namespace, name } = object.metadata;
     const key = keyOf(object);
     const known = entries.get(key);
-    if (known?.uid === uid && known.version === version) return;
+    const isSame = known?.uid === uid && known.version === version;
+    if (isSame && !known.marked) return;
     if (known !== undefined && known.uid !== uid) drop(key);
-    const value = project(object);
-    entries.set(key, { uid, version, value });
-    if (known?.uid === uid) handlers.onChange?.(value, known.value);
-    else handlers.onAdd?.(value);
+    else if (known !== undefined) keeper.release(known);
+    const kept = keeper.keep(namespace ?? name, project(object));
+    if (isSame && kept.marked) return void entries.set(key, { ...kept, uid, version, value: known.value });
+    entries.set(key, { uid, version, ...kept });
+    if (known?.uid === uid) handlers.onChange?.(kept.value, known.value);
+    else handlers.onAdd?.(kept.value);
   };
   return {
     get size() {
       return entries.size;
+    },
+    get wantsList() {
+      return keeper.mayFit();
     },
     get: (key) => entries.get(key)?.value,
     values: () => valuesOf(entries),
@@ -246,6 +276,7 @@ export function createStore<O extends KubeObject, T>(
     remove: (object) => drop(keyOf(object)),
     beginList() {
       const seen = new Set<string>();
+      keeper.listed();
       return {
         put(object) {
           seen.add(keyOf(object));
@@ -261,4 +292,40 @@ export function createStore<O extends KubeObject, T>(
 
 function* valuesOf<T>(entries: ReadonlyMap<string, Entry<T>>): IterableIterator<T> {
   for (const { value } of entries.values()) yield value;
+}
+
+interface Kept<T> {
+  readonly value: T;
+  readonly marked: boolean;
+  readonly namespace: string;
+  readonly charge: Charge | undefined;
+}
+
+/** Charges the room for what is kept, and marks what does not fit. */
+function createKeeper<T>(keeping: Keeping<T> | undefined) {
+  let marks = 0;
+  let releasedBefore = 0;
+  const count = (change: number) => {
+    marks += change;
+    keeping?.onMarks(marks);
+  };
+  return {
+    keep(namespace: string, value: T): Kept<T> {
+      if (keeping === undefined) return { value, marked: false, namespace, charge: undefined };
+      const charge = keeping.room.take(namespace, value);
+      if (charge !== undefined) return { value, marked: false, namespace, charge };
+      const mark = keeping.mark(value);
+      count(1);
+      keeping.onMarked(mark);
+      return { value: mark, marked: true, namespace, charge: keeping.room.take(namespace, mark, true) };
+    },
+    release({ marked, namespace, charge }: Kept<T>): void {
+      if (charge !== undefined) keeping?.room.release(namespace, charge);
+      if (marked) count(-1);
+    },
+    listed() {
+      releasedBefore = keeping?.room.released ?? 0;
+    },
+    mayFit: () => marks > 0 && keeping !== undefined && keeping.room.released !== releasedBefore,
+  };
 }

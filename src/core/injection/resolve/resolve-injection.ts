@@ -1,5 +1,6 @@
 import type { ProxyRequest, SecretMappingSpec, ServiceConfigSpec } from '../../custom-resources/resources.ts';
 import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/address.ts';
+import { type TooLarge, tooLargeError } from '../../kubernetes/known-objects.ts';
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
@@ -16,7 +17,7 @@ export interface ResolveEnvironment {
   readonly namespace: string;
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly serviceConfigs: readonly CreatedConfig[];
-  readonly secretMappings: ReadonlyMap<string, SecretMappingSpec>;
+  readonly secretMappings: ReadonlyMap<string, SecretMappingSpec & TooLarge>;
   readonly defaults: InjectionDefaults;
   /** Set if the pod is too large to be read whole, and only its labels and annotations are known. */
   readonly excess?: Excess | undefined;
@@ -39,6 +40,7 @@ export function resolveInjection(pod: Pod, surroundings: ResolveEnvironment): Re
   const { excess, serviceConfigs } = surroundings;
   const isUnasked = config === undefined && Object.keys(given).length === 0;
   if (isUnasked && !(excess?.hidesLabels && serviceConfigs.length > 0)) return unasked(surroundings);
+  if (config?.spec.tooLarge) return { kind: 'deny', errors: [tooLargeError(`ServiceConfig ${config.name}`)] };
   const unbounded = excess === undefined ? boundErrors(pod, given) : [excess.error];
   if (unbounded.length > 0) return { kind: 'deny', errors: unbounded };
   const { wishes, errors } = gatherRequestedSettings(given, config);

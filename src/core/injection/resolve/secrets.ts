@@ -1,4 +1,5 @@
 import type { SecretMappingSpec } from '../../custom-resources/resources.ts';
+import { type TooLarge, tooLargeError } from '../../kubernetes/known-objects.ts';
 import { hint } from '../../settings/resolve.ts';
 import type { PlannedSecret } from '../contract.ts';
 import {
@@ -87,7 +88,7 @@ function strayPaths(
 export function mappedSecrets(
   { secretMappings }: RequestedSettings,
   namespace: string,
-  known: ReadonlyMap<string, SecretMappingSpec>,
+  known: ReadonlyMap<string, SecretMappingSpec & TooLarge>,
 ): SecretSources {
   const found = [...new Set(secretMappings?.value)].map((name) => {
     const place = `${secretMappings?.place} (SecretMapping ${name})`;
@@ -111,7 +112,8 @@ function missing(
   return `${place}: namespace ${namespace} has no SecretMapping ${name}${hint(name, known)}`;
 }
 
-function sourcesOf(place: string, { secrets }: SecretMappingSpec): SecretSources {
+function sourcesOf(place: string, { secrets, tooLarge }: SecretMappingSpec & TooLarge): SecretSources {
+  if (tooLarge) return { sources: [], errors: [tooLargeError(place)] };
   const reading = readSecretVariables(`${place}, secrets`, secrets);
   if (!('value' in reading)) return { sources: [], errors: reading.errors };
   return { sources: reading.value.map((one) => ({ ...one, place })), errors: [] };

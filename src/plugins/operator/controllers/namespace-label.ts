@@ -25,7 +25,7 @@ export function startNamespaceLabelController(deps: ControllerDeps, indexes: Ind
     async reconcile(name, signal) {
       const namespace = namespaces.get(name);
       if (namespace === undefined || namespace.terminating) return undefined;
-      const isWanted = indexes.serviceConfigs.any(name) && !isExempt(name, deps.namespace);
+      const isWanted = indexes.serviceConfigs.count(name) > 0 && !isExempt(name, deps.namespace);
       const isThere = isLabelled(namespace.labels);
       if (isWanted && !isThere) return label(deps, name, signal);
       const isNeeded = isWanted || hasProtectedPod(indexes.pods.in(name));

@@ -2,6 +2,7 @@ import type { SecretMappingStatus } from '../../../core/custom-resources/resourc
 import { isOver } from '../../../core/injection/protected-pods.ts';
 import { readSecretVariables } from '../../../core/injection/resolve/requested-settings.ts';
 import { combineSecrets } from '../../../core/injection/resolve/secrets.ts';
+import { tooLargeError } from '../../../core/kubernetes/known-objects.ts';
 import {
   type KnownPod,
   type KnownSecretMapping,
@@ -67,6 +68,7 @@ function usersOf({ name }: KnownSecretMapping, { pods, serviceConfigs }: Users):
 
 /** All errors of a mapping, as the webhook would report them for a pod that uses it. */
 function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
+  if (spec.tooLarge) return [tooLargeError('spec')];
   const place = 'spec.secrets';
   const reading = readSecretVariables(place, spec.secrets);
   if (!('value' in reading)) return reading.errors;

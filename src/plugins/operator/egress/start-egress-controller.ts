@@ -5,7 +5,12 @@ import { managedByUs } from '../../../core/kubernetes/labels.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import { type NameResolver, systemResolver } from '../../../runtime/kube/name-book.ts';
-import { type KnownPolicy, type PolicyObject, projectPolicy } from '../../../runtime/kube/project-objects.ts';
+import {
+  type KnownPolicy,
+  markPolicy,
+  type PolicyObject,
+  projectPolicy,
+} from '../../../runtime/kube/project-objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type ClusterView, type FollowedKind, follow, type KnownPod } from '../cluster-view.ts';
 import {
@@ -52,6 +57,7 @@ export function startEgressController(
   const tuning: EgressTuning = { ...defaultTuning, ...options.tuning };
   const policies = follow<PolicyObject, KnownPolicy>({
     ...{ client, log, signal, path: collection, project: projectPolicy },
+    keeping: cluster.keepingOf('networkpolicies', markPolicy),
   });
   const metrics = createEgressMetrics(deps.metrics);
   const newTerm = () =>

@@ -15,25 +15,21 @@ import { imagesOfUnknownUser, imagesToLookUp } from '../../../core/injection/mut
 import { mutatePod } from '../../../core/injection/mutate/mutate-pod.ts';
 import { isExempt } from '../../../core/injection/protected-pods.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
-import { managedByUs } from '../../../core/kubernetes/labels.ts';
+import { managedByUs, podSecurityLabel } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
-import {
-  type ClusterView,
-  type ConfigIndexes,
-  type Configs,
-  configsOfNow,
-  serviceConfigsIn,
-} from '../cluster-view.ts';
+import type { ClusterView, ConfigIndexes } from '../cluster-view.ts';
 import { caConfigMapName } from '../controllers/ca-config-map.ts';
 import type { ImageCommands, LookupOptions } from '../images/create-image-commands.ts';
+import { type Configs, type CurrentConfigs, configsOfNow, serviceConfigsIn } from './configs.ts';
 import type { AdmissionRequest } from './review.ts';
 
 export interface DecideDeps {
   readonly client: KubeClient;
   readonly cluster: ClusterView;
   readonly indexes: ConfigIndexes;
+  readonly current: CurrentConfigs;
   readonly defaults: InjectionDefaults;
   readonly images: ImageCommands;
   /** The operator's own. */
@@ -234,11 +230,9 @@ async function labelsOf(
   return metadata.labels ?? {};
 }
 
-const enforceLabel = 'pod-security.kubernetes.io/enforce';
-
 /** The level that a namespace enforces; `privileged` if none. */
 function podSecurityOf(labels: Labels): PodSecurityLevel {
-  const named = labels[enforceLabel];
+  const named = labels[podSecurityLabel];
   // the API server treats an unknown level as the strictest
   return named === undefined
     ? 'privileged'

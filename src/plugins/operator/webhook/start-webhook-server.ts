@@ -10,11 +10,12 @@ import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
+import { createCurrentConfigs } from './configs.ts';
 import { makeRoom } from './connection-limiter.ts';
 import { type DecideDeps, decide } from './decide.ts';
 import { createHandler, createWebhookMetrics } from './handler.ts';
 
-export interface WebhookOptions extends DecideDeps {
+export interface WebhookOptions extends Omit<DecideDeps, 'current'> {
   readonly address: ListenAddress;
   readonly certificates: OperatorCertificates;
   /** PEM of the authorities of the API servers' client certificates; undefined accepts every caller. */
@@ -39,8 +40,9 @@ const drainMs = 10_000;
 /** Serves the webhook until its signal is aborted. @throws SvcError WEBHOOK_ADDRESS (exit 78) */
 export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   const { certificates, log, metrics, signal } = options;
+  const deps = { ...options, current: createCurrentConfigs(options.client) };
   const handle = createHandler({
-    decide: (request, limits) => decide(request, options, limits),
+    decide: (request, limits) => decide(request, deps, limits),
     metrics: createWebhookMetrics(metrics),
     ...{ log, timeoutMs: options.timeoutMs },
   });

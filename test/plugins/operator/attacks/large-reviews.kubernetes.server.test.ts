@@ -150,4 +150,72 @@ test('pods as large as etcd takes do not keep an operator from starting', async 
   assert.equal(operator.events('kube.watch.failed'), []);
 });
 
+const short = (count: number, from: number) =>
+  Array.from({ length: count }, (_, index) => `a${from.toString(36)}.${index.toString(36)}`);
+const empty = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
+
+/** Objects of which a hundred of a kind once ended the operator; each is within the bounds of one object. */
+const many: Readonly<Record<string, (number: number) => object>> = {
+  'api/v1/pods': (number) => ({
+    metadata: { labels: empty(short(5_000, number)) },
+    spec: {
+      containers: [
+        { name: 'app', image: 'app:1', env: short(3_000, number).map((name) => ({ name: `_${name}` })) },
+      ],
+    },
+  }),
+  'apis/networking.k8s.io/v1/networkpolicies': () => ({
+    spec: {
+      ...{ podSelector: {}, policyTypes: ['Egress'] },
+      egress: Array(5_300).fill({ to: [{ podSelector: {} }] }),
+    },
+  }),
+  'apis/svc.io/v1alpha1/secretmappings': (number) => ({
+    ...{ apiVersion: 'svc.io/v1alpha1', kind: 'SecretMapping' },
+    spec: {
+      secrets: Array.from({ length: 32 }, (_, index) => ({
+        path: `secret/${index}`,
+        variables: Object.fromEntries(
+          Array.from({ length: 64 }, (_, at) => [`${number}-${at}-${'a'.repeat(230)}`, `V${at}`]),
+        ),
+      })),
+    },
+  }),
+};
+
+test('nor does a namespace full of objects end it, and each of them that is not kept fails closed', async () => {
+  const { kubernetes } = cluster;
+  const full = await kubernetes.createNamespace();
+  for (const [path, make] of Object.entries(many)) {
+    const [, base, plural] = /^(.*)\/(\w+)$/.exec(path) ?? [];
+    const numbers = Array.from({ length: 100 }, (_, number) => number);
+    const next = numbers[Symbol.iterator]();
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (const number of next) {
+          const object = make(number) as { metadata?: object };
+          await kubernetes.must('POST', `/${base}/namespaces/${full}/${plural}`, {
+            ...object,
+            metadata: { ...object.metadata, name: `full-${number}` },
+          });
+        }
+      }),
+    );
+  }
+  await admits(kubernetes, namespace);
+  assert.is(cgroup.killed(), 0);
+  await operator.end('SIGTERM');
+  operator = await cluster.add({ memory: cgroup, inside: true, env: { MALLOC_ARENA_MAX: '1' } });
+  await admits(kubernetes, namespace);
+  assert.is(cgroup.killed(), 0);
+  const resources = new Set(operator.events('cluster.object.too_large').map(({ resource }) => resource));
+  assert.equal([...resources].sort(), ['networkpolicies', 'pods', 'secretmappings']);
+  const names = Array.from({ length: 32 }, (_, at) => `full-${at}`).join();
+  const annotations = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-mapping': names };
+  const asked = { ...usualPod, metadata: { name: 'asks', annotations } };
+  const { status, text } = await kubernetes.request('POST', `/api/v1/namespaces/${full}/pods`, asked);
+  assert.is(status, 403, text.slice(0, 500));
+  assert.match(text, /SecretMapping full-\d+\): is too large for the operator to keep/);
+});
+
 test.run();

@@ -54,6 +54,9 @@ export function fakeCluster() {
         return { kind: owner?.kind ?? 'Pod', namespace, name: owner?.name ?? name };
       },
     }),
+    keepingOf: () => {
+      throw new Error('Nothing else is followed.');
+    },
     whenSynced: async () => {},
     synced: true,
   };

@@ -3,9 +3,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ImageCommand, InjectionDefaults } from '../../../../src/core/injection/contract.ts';
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
+import { createCurrentConfigs } from '../../../../src/plugins/operator/webhook/configs.ts';
 import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
 import type { AdmissionRequest } from '../../../../src/plugins/operator/webhook/review.ts';
-import { KubeError } from '../../../../src/runtime/kube/client.ts';
+import { type KubeClient, KubeError } from '../../../../src/runtime/kube/client.ts';
 import { type KnownObjects, knownTo } from './support/cluster-of.ts';
 import { injected } from './support/injected.ts';
 
@@ -48,24 +49,23 @@ function decideOn(
   request: Partial<AdmissionRequest> = {},
   timeoutMs = 1_000,
 ): Promise<Decision> {
-  const deps = {
-    client: {
-      request: async ({ path }: { path: string }) => {
-        if (world.api?.[path] !== undefined) return world.api[path];
-        throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
-      },
-      read: async ({ path }: { path: string }, use: (body: AsyncIterable<Buffer>) => Promise<unknown>) => {
-        const list = world.api?.[path] as { items: { metadata: object }[] } | undefined;
-        if (list === undefined) throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
-        const items = list.items.map((item) => ({
-          ...item,
-          metadata: { uid: 'u', resourceVersion: '1', ...item.metadata },
-        }));
-        return use(
-          Readable.from([Buffer.from(JSON.stringify({ metadata: { resourceVersion: '1' }, items }))]),
-        );
-      },
+  const client = {
+    request: async ({ path }: { path: string }) => {
+      if (world.api?.[path] !== undefined) return world.api[path];
+      throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
     },
+    read: async ({ path }: { path: string }, use: (body: AsyncIterable<Buffer>) => Promise<unknown>) => {
+      const list = world.api?.[path] as { items: { metadata: object }[] } | undefined;
+      if (list === undefined) throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
+      const items = list.items.map((item) => ({
+        ...item,
+        metadata: { uid: 'u', resourceVersion: '1', ...item.metadata },
+      }));
+      return use(Readable.from([Buffer.from(JSON.stringify({ metadata: { resourceVersion: '1' }, items }))]));
+    },
+  } as unknown as KubeClient;
+  const deps = {
+    ...{ client, current: createCurrentConfigs(client) },
     ...viewOf(world),
     images: {
       commandsOf: async (_pod: Pod, _namespace: string, images: readonly string[]) =>
