@@ -128,6 +128,12 @@ export function mappingNames({ pod }: KnownPod): readonly string[] {
     .filter((name) => name !== '');
 }
 
+/** Of each kind of configuration in one namespace: a review and a status consider all of them. */
+export const maxConfigs = 1_000;
+
+export const tooManyConfigs = (namespace: string, plural: string): string =>
+  `Namespace ${namespace} has more than ${maxConfigs} ${plural}`;
+
 /** Objects in the local copy, by namespace. */
 export interface ConfigIndexes {
   readonly serviceConfigs: ByNamespace<KnownServiceConfig>;

@@ -6,14 +6,16 @@ const dictionaries: ReadonlySet<string> = new Set([
 ]);
 
 /** Key, entry, and the entries in indexes. */
-const bytesPerObject = 300;
+const bytesPerObject = 200;
 
 /** Estimated bytes of values that several objects have in common. */
 const common = new WeakMap<object, number>();
 
 /** Says that several objects will have this value, or its members, in common: each namespace is charged once. */
 export function shareInRoom(value: object): void {
-  common.set(value, bytesOf(value));
+  // labels and annotations are shared by themselves
+  const isDictionary = Object.values(value).every((member) => typeof member === 'string');
+  common.set(value, bytesOf(value, [], isDictionary));
   for (const member of Object.values(value)) {
     if (typeof member === 'object' && member !== null && !common.has(member))
       common.set(member, bytesOf(member));
@@ -25,19 +27,19 @@ export function shareInRoom(value: object): void {
  * @param parts receives the common values in it, which are not counted
  */
 export function bytesOf(value: unknown, parts: object[] = [], hasChosenNames = false): number {
-  if (typeof value === 'string') return 24 + Buffer.byteLength(value);
+  if (typeof value === 'string') return 20 + Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 8;
   if (common.has(value)) {
     parts.push(value);
     return 8;
   }
-  let sum = 56;
+  let sum = 40;
   if (Array.isArray(value)) {
     for (const item of value) sum += 8 + bytesOf(item, parts);
     return sum;
   }
   for (const [name, member] of Object.entries(value)) {
-    sum += hasChosenNames ? 2 * bytesPerPart + Buffer.byteLength(name) : 16;
+    sum += hasChosenNames ? 2 * bytesPerPart + Buffer.byteLength(name) : 8;
     sum += bytesOf(member, parts, dictionaries.has(name));
   }
   return sum;
@@ -89,7 +91,7 @@ export class KeptRoom {
     const bytes = bytesPerObject + bytesOf(value, parts);
     const fresh = new Set(parts.filter((part) => !tenant.parts.has(part)));
     const sum = [...fresh].reduce((total, part) => total + (common.get(part) ?? 0), bytes);
-    if (!force && tenant.used + sum > this.#bytes - this.#used) return undefined;
+    if (!force && tenant.used + sum > this.#bytes - this.#used - sum) return undefined;
     for (const part of parts) tenant.parts.set(part, (tenant.parts.get(part) ?? 0) + 1);
     this.#add(tenant, sum);
     this.#tenants.set(namespace, tenant);

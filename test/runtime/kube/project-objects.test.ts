@@ -1,6 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalsOf } from '../../../src/core/injection/resolve/resolve-injection.ts';
+import { roomWithin } from '../../../src/plugins/operator/cluster-room.ts';
+import { KeptRoom } from '../../../src/runtime/kube/kept-room.ts';
 import {
   createIntern,
   type PodObject,
@@ -157,6 +159,16 @@ for (const [member, fill] of Object.entries(fullOf))
     const { length } = JSON.stringify(kept);
     assert.ok(length < 3 * 64 * 1024, `${length} characters`);
   });
+
+test('10,000 pods of 1,000 workloads fit in a container of 128 MiB', () => {
+  const intern = createIntern();
+  const room = new KeptRoom(roomWithin(128 * 1024 * 1024));
+  for (let workload = 0; workload < 1_000; workload++)
+    for (let replica = 0; replica < 10; replica++) {
+      const object = JSON.parse(podJson(workload, replica)) as PodObject;
+      assert.ok(room.take(`team-${workload % 300}`, projectPod(object, intern)));
+    }
+});
 
 test('a long policy counts as one that allows everything', () => {
   const policy = (blocks: number) =>

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KubeObject } from '../../../src/runtime/kube/client.ts';
+import { KeptRoom } from '../../../src/runtime/kube/kept-room.ts';
 import { createStore } from '../../../src/runtime/kube/reflect.ts';
 
 const test = suite('store of objects');
@@ -72,6 +73,62 @@ test('has what the last word on each object was, whatever came before', () => {
       assert.is(count('add') - count('delete'), store.size);
     }),
   );
+});
+
+/** Of objects whose value is a text of as many characters as their version says. */
+function roomyStore(room: KeptRoom) {
+  const marks: number[] = [];
+  const texts = ({ metadata }: KubeObject) => 'a'.repeat(Number(metadata.resourceVersion));
+  const store = createStore(
+    texts,
+    {},
+    {
+      ...{ room, mark: () => 'mark', onMarked() {} },
+      onMarks: (count) => marks.push(count),
+    },
+  );
+  return { store, marks };
+}
+
+test('keeps a mark of what does not fit beside the rest, and the whole once there is room', () => {
+  const room = new KeptRoom(100_000);
+  const { store, marks } = roomyStore(room);
+  store.put(object('a', 'u', 30_000));
+  store.put(object('b', 'u', 30_001));
+  assert.is(store.get('n/b')?.length, 4);
+  assert.not(store.wantsList);
+  store.remove(object('a', 'u', 1));
+  assert.ok(store.wantsList);
+  const list = store.beginList();
+  list.put(object('b', 'u', 30_001));
+  list.end();
+  assert.is(store.get('n/b')?.length, 30_001);
+  assert.not(store.wantsList);
+  assert.equal(marks, [1, 0]);
+});
+
+test('namespaces that take their most leave room for others', () => {
+  const room = new KeptRoom(1_000_000);
+  const { store } = roomyStore(room);
+  const put = (namespace: string, name: string, version: number) => {
+    const { metadata } = object(name, 'u', version);
+    store.put({ metadata: { ...metadata, namespace } });
+    return store.get(`${namespace}/${name}`)?.length;
+  };
+  assert.is(put('greedy-0', 'first', 10_000), 10_000);
+  for (let place = 0; place < 10; place++)
+    for (let index = 0; index < 50; index++) put(`greedy-${place}`, `more-${index}`, 20_000 + index);
+  assert.is(put('greedy-0', 'last', 10_000), 4);
+  assert.is(put('modest', 'first', 1_000), 1_000);
+});
+
+test('a room that is left is empty, however its objects changed', () => {
+  const room = new KeptRoom(20_000);
+  const { store } = roomyStore(room);
+  for (let step = 0; step < 200; step++)
+    store.put(object(`o${step % 7}`, `u${step % 3}`, (step * 997) % 9_000));
+  for (let index = 0; index < 7; index++) store.remove(object(`o${index}`, 'u', 0));
+  assert.is(room.used, 0);
 });
 
 test.run();

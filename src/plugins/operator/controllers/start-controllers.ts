@@ -6,6 +6,7 @@ import type {
 import type { InjectionDefaults } from '../../../core/injection/contract.ts';
 import { carriesWrapper, isExempt, isOver } from '../../../core/injection/protected-pods.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
+import type { TooLarge } from '../../../core/kubernetes/known-objects.ts';
 import { fieldManager, isLabelled, protectedLabel, selects } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
@@ -16,6 +17,8 @@ import {
   type KnownNamespace,
   type KnownPod,
   type KnownServiceConfig,
+  maxConfigs,
+  tooManyConfigs,
 } from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
 import { type AuthorityPaths, followAuthorityFiles } from './authority-files.ts';
@@ -89,9 +92,13 @@ function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): C
     ...{ name: 'service-config', kind: 'ServiceConfig', plural: 'serviceconfigs', objects: serviceConfigs },
     judge(config, { conditions: before }) {
       const { namespace } = config;
-      const judgement = judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults, [
-        ...indexes.serviceConfigs.in(namespace),
-      ]);
+      const excess = excessIn(indexes, namespace);
+      const judgement =
+        excess.length > 0
+          ? { errors: excess, left: [] }
+          : judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults, [
+              ...indexes.serviceConfigs.in(namespace),
+            ]);
       const status = serviceConfigStatus({
         ...{ config, judgement, pods: indexes.pods.in(namespace), exempt: isExempt(namespace, own) },
         ...{ namespace: namespaces.get(namespace), before },
@@ -110,6 +117,12 @@ function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): C
     if (countsDiffer(pod, before, gone)) enqueueAll(pod.namespace);
   });
   return controller;
+}
+
+function excessIn(indexes: Indexes, namespace: string): readonly string[] {
+  return (['serviceConfigs', 'secretMappings'] as const)
+    .filter((kind) => indexes[kind].count(namespace) > maxConfigs)
+    .map((kind) => tooManyConfigs(namespace, kind.toLowerCase()));
 }
 
 function mappingsOf({ secretMappings }: Indexes, namespace: string) {
@@ -194,7 +207,7 @@ interface Judgement {
 /** Judges as the webhook would for a pod without settings of its own. */
 function judgeServiceConfig(
   config: KnownServiceConfig,
-  secretMappings: ReadonlyMap<string, SecretMappingSpec>,
+  secretMappings: ReadonlyMap<string, SecretMappingSpec & TooLarge>,
   defaults: InjectionDefaults,
   all: readonly KnownServiceConfig[] = [],
 ): Judgement {

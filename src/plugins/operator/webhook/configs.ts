@@ -15,7 +15,13 @@ import {
   projectServiceConfig,
 } from '../../../runtime/kube/project-objects.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
-import type { ConfigIndexes, KnownSecretMapping, KnownServiceConfig } from '../cluster-view.ts';
+import {
+  type ConfigIndexes,
+  type KnownSecretMapping,
+  type KnownServiceConfig,
+  maxConfigs,
+  tooManyConfigs,
+} from '../cluster-view.ts';
 import type { AdmissionRequest } from './review.ts';
 
 export interface Configs {
@@ -31,9 +37,6 @@ export interface CurrentConfigs {
 
 /** @throws KubeError, or SvcError if the namespace has more than `maxConfigs` */
 type ReadNow<T> = (namespace: string, signal: AbortSignal) => Promise<readonly T[]>;
-
-/** Of each kind in one namespace. */
-export const maxConfigs = 1_000;
 
 /** Lists of a kind at the same time, and the room that one is read into: a namespace gets half of it. */
 const maxLists = 2;
@@ -83,7 +86,7 @@ function shared<O extends KubeObject, T>(
 }
 
 function tooMany(namespace: string, plural: string): SvcError {
-  return new SvcError('CONFIGS_TOO_MANY', `Namespace ${namespace} has more than ${maxConfigs} ${plural}`, {
+  return new SvcError('CONFIGS_TOO_MANY', tooManyConfigs(namespace, plural), {
     nextStep: 'Delete those that are not in use.',
     exitStatus: exitStatus.config,
   });
