@@ -81,17 +81,14 @@ export class KeptRoom {
     return this.#released;
   }
 
-  /**
-   * Charges a namespace for an object, or returns undefined if there is no room.
-   * @param force whether it is charged even then
-   */
-  take(namespace: string, value: unknown, force = false): Charge | undefined {
+  /** Charges a namespace for an object, or returns undefined if there is no room. */
+  take(namespace: string, value: unknown): Charge | undefined {
     const tenant = this.#tenants.get(namespace) ?? { used: 0, parts: new Map<object, number>() };
     const parts: object[] = [];
     const bytes = bytesPerObject + bytesOf(value, parts);
     const fresh = new Set(parts.filter((part) => !tenant.parts.has(part)));
     const sum = [...fresh].reduce((total, part) => total + (common.get(part) ?? 0), bytes);
-    if (!force && tenant.used + sum > this.#bytes - this.#used - sum) return undefined;
+    if (tenant.used + sum > this.#bytes - this.#used - sum) return undefined;
     for (const part of parts) tenant.parts.set(part, (tenant.parts.get(part) ?? 0) + 1);
     this.#add(tenant, sum);
     this.#tenants.set(namespace, tenant);

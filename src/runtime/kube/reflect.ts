@@ -317,7 +317,7 @@ function createKeeper<T>(keeping: Keeping<T> | undefined) {
       const mark = keeping.mark(value);
       count(1);
       keeping.onMarked(mark);
-      return { value: mark, marked: true, namespace, charge: keeping.room.take(namespace, mark, true) };
+      return { value: mark, marked: true, namespace, charge: undefined };
     },
     release({ marked, namespace, charge }: Kept<T>): void {
       if (charge !== undefined) keeping?.room.release(namespace, charge);
