@@ -1,3 +1,4 @@
+import { cut, cutMessages, messagesOn } from './foreign-text.ts';
 import { type Parser, SettingMistake } from './settings/setting.ts';
 
 /** One item of SVC_ENV_MAP: the field of a secret, and the variable that gets its value. */
@@ -26,17 +27,30 @@ export function parseEnvMap(text: string): ParsedEnvMap {
   const groups = text.split(';').map((group) => group.trim());
   while (groups.at(-1) === '') groups.pop();
   const items = groups.map((group, at) => (group === '' ? [] : group.split(',').map((one) => item(one, at))));
-  const map = items.map((group) => group.filter((one) => typeof one !== 'string'));
-  const misshapen = items.flat().filter((one) => typeof one === 'string');
-  return { map, errors: [...misshapen, ...repeated(map)] };
+  const map = items.map((group) => group.filter((one) => 'field' in one));
+  const misshapen = items.flat().filter((one) => 'text' in one);
+  return { map, errors: [...messagesOn(misshapen, explain), ...repeated(map)] };
 }
 
-/** The mapping, or an error phrase. */
-function item(text: string, group: number): EnvMapping | string {
+/** An item that is no mapping. */
+interface Misshapen {
+  readonly text: string;
+  readonly group: number;
+}
+
+function item(text: string, group: number): EnvMapping | Misshapen {
+  const [field, variable] = partsOf(text);
+  return field !== '' && variableName.test(variable) ? { field, variable } : { text, group };
+}
+
+function partsOf(text: string): readonly [string, string] {
   const [, field = '', variable = ''] = /^(.*)=(.*)$/s.exec(text)?.map((part) => part.trim()) ?? [];
-  if (field !== '' && variableName.test(variable)) return { field, variable };
-  const named = `${JSON.stringify(text.trim())} in group ${group + 1}`;
-  if (field === '' || variable === '') return `${named} is not of the form <field>=<ENV_VAR>`;
+  return [field, variable];
+}
+
+function explain({ text, group }: Misshapen): string {
+  const named = `${JSON.stringify(cut(text.trim()))} in group ${group + 1}`;
+  if (partsOf(text).includes('')) return `${named} is not of the form <field>=<ENV_VAR>`;
   return `${named} does not name a variable of letters, digits, _, - and .`;
 }
 
@@ -44,16 +58,16 @@ function repeated(map: EnvMap): string[] {
   const known = new Set<string>();
   const twice = new Set<string>();
   for (const { variable } of map.flat()) (known.has(variable) ? twice : known).add(variable);
-  return [...twice].map((name) => `${name} is given to more than one field`);
+  return messagesOn([...twice], (name) => `${cut(name)} is given to more than one field`);
 }
 
-/** SVC_ENV_MAP as a setting; its message lists every error in the text. */
+/** SVC_ENV_MAP as a setting; its message lists the errors in the text. */
 export function envMap(): Parser<EnvMap> {
   return {
     expects: 'groups separated by ; (one per secret path) of <field>=<ENV_VAR> items separated by commas',
     parse: (text) => {
       const { map, errors } = parseEnvMap(text);
-      if (errors.length > 0) throw new SettingMistake(errors.join('; '));
+      if (errors.length > 0) throw new SettingMistake(cutMessages(errors).join('; '));
       return map;
     },
   };

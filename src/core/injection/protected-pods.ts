@@ -1,4 +1,5 @@
 import type { ServiceConfigSpec } from '../custom-resources/resources.ts';
+import { cutList, messagesOn } from '../foreign-text.ts';
 import type { TooLarge } from '../kubernetes/known-objects.ts';
 import { isLabelled, selects } from '../kubernetes/labels.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
@@ -108,13 +109,13 @@ export function chosenContainers(pod: Pod, { containers }: InjectionPlan): reado
 export function choiceErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   const known = ownContainers(pod).map(({ name }) => name);
   const unknown = plan.containers?.filter((name) => !known.includes(name)) ?? [];
-  if (unknown.length > 0) return unknown.map((name) => notThere(name, known));
+  if (unknown.length > 0) return messagesOn(unknown, (name) => notThere(name, known));
   if (chosenContainers(pod, plan).length > 0) return [];
   return ['svc/containers: should name a container, because all containers of this pod are mesh sidecars'];
 }
 
 function notThere(name: string, known: readonly string[]): string {
-  return `svc/containers: the pod has no container ${JSON.stringify(name)}, it has ${known.join(', ')}`;
+  return `svc/containers: the pod has no container ${JSON.stringify(name)}, it has ${cutList(known)}`;
 }
 
 /** Names of the volumes that the operator adds to a pod; `docs/adr/0006-injection.md` explains each. */

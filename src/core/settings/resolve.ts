@@ -1,4 +1,5 @@
 import { exitStatus, SvcError } from '../errors.ts';
+import { cut } from '../foreign-text.ts';
 import { type Resolved, type Setting, SettingMistake, type Settings } from './setting.ts';
 
 /** Rules between settings, as in `Component.check`. */
@@ -108,7 +109,7 @@ const longest = 60;
  */
 function shown(value: string): string {
   const masked = value.replace(/\/\/[^/@\s]*@/g, '//***@').replace(/age-secret-key-1[0-9a-z]*/gi, '***');
-  return JSON.stringify(masked.length > longest ? `${masked.slice(0, longest)}…` : masked);
+  return JSON.stringify(cut(masked, longest));
 }
 
 /** `an error` or `3 errors`, as a heading of their list. */
@@ -236,6 +237,9 @@ function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The time to compare is quadratic in the length. */
+const longestTypo = 64;
+
 /**
  * The candidate that a mistyped word most likely means; undefined if none is close.
  * @param farthest maximum edit distance
@@ -245,6 +249,7 @@ export function nearest(
   candidates: readonly string[],
   farthest = Math.max(1, Math.floor(word.length / 3)),
 ): string | undefined {
+  if (word.length > longestTypo) return undefined;
   const [best] = candidates
     // the difference in length is a lower bound of the distance, and cheap for any length
     .filter((candidate) => Math.abs(candidate.length - word.length) <= farthest)

@@ -1,3 +1,4 @@
+import { cut, messagesOn } from '../../foreign-text.ts';
 import { type ImageMirrors, isConfiguredImage } from '../../image/reference.ts';
 import type { Container, EnvironmentVariable, Pod, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { CallerKeys, InjectionPlan, MutationEnvironment, PlannedSecret } from '../contract.ts';
@@ -36,10 +37,11 @@ export function secretErrors(secrets: readonly PlannedSecret[]): readonly string
   return secrets.flatMap(({ path, mappings }) => [
     ...(fits(path, /,/)
       ? []
-      : [`${JSON.stringify(path)}: a KV path with a comma or blanks at its ends cannot be delivered`]),
-    ...mappings
-      .filter(({ field }) => !fits(field, /[,;]/))
-      .map(({ field }) => `${path}: ${unmappable(field)}`),
+      : [`${JSON.stringify(cut(path))}: a KV path with a comma or blanks at its ends cannot be delivered`]),
+    ...messagesOn(
+      mappings.filter(({ field }) => !fits(field, /[,;]/)),
+      ({ field }) => `${cut(path)}: ${unmappable(cut(field))}`,
+    ),
   ]);
 }
 
@@ -116,7 +118,7 @@ export function callerWarnings(
   if (proxy?.enabled !== true || keys === undefined) return [];
   return chosen.flatMap((container) => {
     const { name, env = [], envFrom = [] } = container;
-    const say = (text: string) => [`container ${name}: ${text}`];
+    const say = (text: string) => [`container ${cut(name)}: ${text}`];
     if (namesCredentials(container, keys))
       return say('has its own AWS credentials, which the proxy does not accept (svc/proxy-caller-keys).');
     if (envFrom.length > 0 || env.some((one) => one.name === 'AWS_ROLE_ARN'))
@@ -185,11 +187,10 @@ export function addMount(container: Container, wanted: VolumeMount, { errors }: 
   const { volumeMounts = [] } = container;
   const there = volumeMounts.filter(({ mountPath }) => resolvedPath(mountPath) === wanted.mountPath);
   if (there.length === 0) return { ...container, volumeMounts: [...volumeMounts, wanted] };
-  for (const mount of there.filter((one) => !isSameMount(one, wanted))) {
-    errors.push(
-      `container ${container.name}: ${wanted.mountPath} is reserved for the volume ${wanted.name}, and ${mount.name} is mounted there`,
-    );
-  }
+  const others = there.filter((one) => !isSameMount(one, wanted));
+  const place = `container ${cut(container.name)}: ${wanted.mountPath}`;
+  const reserved = `${place} is reserved for the volume ${wanted.name}`;
+  errors.push(...messagesOn(others, ({ name }) => `${reserved}, and ${cut(name)} is mounted there`));
   return container;
 }
 

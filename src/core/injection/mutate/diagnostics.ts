@@ -1,3 +1,4 @@
+import { cut, cutList, messagesOn } from '../../foreign-text.ts';
 import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, MutationEnvironment } from '../contract.ts';
 import {
@@ -38,19 +39,19 @@ function commandErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   if (plan.command === undefined) return [];
   const open = chosenContainers(pod, plan).filter(leavesCommandToImage);
   if (new Set(open.map(({ image }) => image)).size <= 1) return [];
-  const names = open.map(({ name }) => name).join(', ');
+  const names = cutList(open.map(({ name }) => name));
   return [`svc/command: is for one image, and the containers ${names} have several; set command in them`];
 }
 
 /** A mount inside the wrapper's folder would hide a part of it. */
 function shadowingMounts(pod: Pod, plan: InjectionPlan): readonly string[] {
-  return chosenContainers(pod, plan).flatMap(({ name, volumeMounts = [] }) =>
-    volumeMounts
-      .filter(hidesPart)
-      .map(
-        (mount) =>
-          `container ${name}: ${wrapperFolder} is reserved for the wrapper, and ${mount.name} is mounted at ${mount.mountPath}`,
-      ),
+  const hiding = chosenContainers(pod, plan).flatMap(({ name, volumeMounts = [] }) =>
+    volumeMounts.filter(hidesPart).map((mount) => ({ name, mount })),
+  );
+  return messagesOn(
+    hiding,
+    ({ name, mount }) =>
+      `container ${cut(name)}: ${wrapperFolder} is reserved for the wrapper, and ${cut(mount.name)} is mounted at ${cut(mount.mountPath)}`,
   );
 }
 
@@ -131,7 +132,7 @@ function memoryWarnings(pod: Pod, surroundings: MutationEnvironment, chosen: rea
     return reason === undefined
       ? []
       : [
-          `container ${container.name}: its memory is not locked as a whole and it does not register with the node agent, because ${reason}.`,
+          `container ${cut(container.name)}: its memory is not locked as a whole and it does not register with the node agent, because ${reason}.`,
         ];
   });
 }

@@ -1,3 +1,4 @@
+import { cut, messagesOn } from '../../foreign-text.ts';
 import { isConfiguredImage } from '../../image/reference.ts';
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../kubernetes/pod.ts';
@@ -172,16 +173,17 @@ function strayMounts(
     const wanted = added.get(mount.name);
     return wanted !== undefined && !(wrapped.has(container.name) && isSameMount(mount, wanted));
   };
-  return [...initContainers, ...containers]
+  const stray = [...initContainers, ...containers]
     .filter((container) => !isInjected(container))
-    .flatMap((container) =>
-      (container.volumeMounts ?? [])
-        .filter(isStray(container))
-        .map(
-          ({ name, mountPath }) =>
-            `container ${container.name}: mounts ${name} at ${mountPath}, a volume of the operator`,
-        ),
-    );
+    .flatMap((container) => {
+      const mounts = (container.volumeMounts ?? []).filter(isStray(container));
+      return mounts.map((mount) => ({ mount, container }));
+    });
+  return messagesOn(
+    stray,
+    ({ mount, container }) =>
+      `container ${cut(container.name)}: mounts ${mount.name} at ${cut(mount.mountPath)}, a volume of the operator`,
+  );
 }
 
 /** Fields that the API server and its plugins fill in; they do not change a container's program. */

@@ -1,3 +1,4 @@
+import { cut } from '../../foreign-text.ts';
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
 import { formatDuration } from '../../units.ts';
 import type { ImageCommand, InjectionPlan } from '../contract.ts';
@@ -139,19 +140,20 @@ const nothing: Start = { command: [], variables: [] };
 function startFor(container: Container, context: Context, added: ReadonlySet<string>): Start {
   if (isWrittenWrapped(container)) return asItIs(container);
   const unfit = (text: string): Start => {
-    context.remarks.errors.push(`container ${container.name}: ${text}`);
+    context.remarks.errors.push(`container ${cut(container.name)}: ${text}`);
     return nothing;
   };
   if (runsWrapperItself(container))
     return unfit('starts svc-wrapper itself; give it the command of the application');
-  const image = leavesCommandToImage(container) ? imageOf(container, context) : unasked;
-  if (image === undefined) {
+  const image = cut(container.image ?? '');
+  const given = leavesCommandToImage(container) ? imageOf(container, context) : unasked;
+  if (given === undefined) {
     return unfit(
-      `has no command, and ${container.image} has not been looked up; set command, or the annotation svc/command`,
+      `has no command, and ${image} has not been looked up; set command, or the annotation svc/command`,
     );
   }
-  const words = originalCommand(container, image);
-  if (words.length === 0) return unfit(`neither it nor ${container.image} has a command; set command`);
+  const words = originalCommand(container, given);
+  if (words.length === 0) return unfit(`neither it nor ${image} has a command; set command`);
   if (words[0]?.text === '') return unfit('its command is empty; set command');
   return startOf(words, container, added);
 }
@@ -208,7 +210,8 @@ function conflictsIn({ name: container, env = [] }: Container, settings: Variabl
     (one) => isStart(one) || settings.some((wanted) => wanted.name === one.name && !isEqual(wanted, one)),
   );
   return [...new Set(differing.map(({ name }) => name))].map(
-    (name) => `container ${container}: should not set ${name}, because the operator sets it to another value`,
+    (name) =>
+      `container ${cut(container)}: should not set ${name}, because the operator sets it to another value`,
   );
 }
 

@@ -3,6 +3,7 @@ import { deliveries, rotations } from '../../custom-resources/resources.ts';
 import { envMap } from '../../env-map.ts';
 import type { EnvelopeFormat } from '../../envelope/manifest.ts';
 import { recipientTexts } from '../../envelope/recipient-list.ts';
+import { cut, messagesOn } from '../../foreign-text.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { hint, wrongValue } from '../../settings/resolve.ts';
 import {
@@ -170,7 +171,7 @@ export function optsOut(given: Given): boolean {
 export function annotationErrors(given: Given): string[] {
   const unknown = Object.keys(given).filter((name) => !annotationNames.includes(name));
   return [
-    ...unknown.map((name) => `${name}: is not an annotation of svc${nearestOrAll(name)}`),
+    ...messagesOn(unknown, (name) => `${cut(name)}: is not an annotation of svc${nearestOrAll(name)}`),
     ...injectErrors(given),
   ];
 }

@@ -1,3 +1,4 @@
+import { cut } from '../../foreign-text.ts';
 import type { Container, Pod } from '../../kubernetes/pod.ts';
 import { containersOf } from '../protected-pods.ts';
 import { annotations } from './annotations.ts';
@@ -16,6 +17,8 @@ const most = {
   secretPaths: 1_000,
   secretMappings: 64,
   containerNames: 500,
+  /** More do not fit the wrapper's variable. */
+  envMapItems: 32_768,
   /** Of a container's command and arguments together: neither Linux nor the wrapper starts much more. */
   words: 10_000,
   commandText: 256 * 1024,
@@ -23,15 +26,25 @@ const most = {
   allCommandText: 512 * 1024,
   /** Environment, ports and mounts of a container, each. */
   items: 10_000,
+  /** Characters. Kubernetes allows 63 for most of these names, and 253 for some. */
+  name: 253,
+  /** As in Linux. */
+  path: 4_096,
+  image: 1_024,
+  variableName: 1_024,
 } as const;
 
 /** Errors for excessive input, found without building anything from it; if there are any, no others are looked for. */
 export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): string[] {
   const { metadata, spec } = pod;
-  const { containers, initContainers = [], volumes = [] } = spec;
+  const { containers, initContainers = [], volumes = [], imagePullSecrets = [] } = spec;
   const sizes = [
     ...beyond('spec.containers', 'containers', containers.length + initContainers.length, most.containers),
     ...beyond('spec.volumes', 'volumes', volumes.length, most.volumes),
+    ...tooLong('spec.volumes, name', namesOf(volumes), most.name),
+    ...tooLong('spec.imagePullSecrets, name', namesOf(imagePullSecrets), most.name),
+    ...tooLong('spec.serviceAccountName', [spec.serviceAccountName], most.name),
+    ...tooLong('spec.nodeSelector', [spec.nodeSelector?.['kubernetes.io/arch']], most.name),
     ...beyond('metadata.labels', 'labels', Object.keys(metadata.labels ?? {}).length, most.labels),
     ...annotationErrors(given),
   ];
@@ -52,19 +65,29 @@ function annotationErrors(given: Readonly<Record<string, string>>): string[] {
     ...beyond('metadata.annotations', 'characters', length, most.annotationText),
   ];
   if (sizes.length > 0) return sizes;
-  const items = ({ name }: { readonly name: string }) => given[name]?.split(',').length ?? 0;
-  const { secretPaths, secretMapping, containers } = annotations;
+  const items = ({ name }: { readonly name: string }) => given[name]?.split(/[,;]/).length ?? 0;
+  const { secretPaths, secretMapping, containers, envMap } = annotations;
   return [
     ...beyond(secretPaths.name, 'paths', items(secretPaths), most.secretPaths),
     ...beyond(secretMapping.name, 'names', items(secretMapping), most.secretMappings),
     ...beyond(containers.name, 'names', items(containers), most.containerNames),
+    ...beyond(envMap.name, 'items', items(envMap), most.envMapItems),
   ];
 }
 
 function containerErrors(container: Container): string[] {
-  const { name, command = [], args = [], env = [], ports = [], volumeMounts = [] } = container;
-  const place = (member: string) => `container ${name.slice(0, longestName)}, ${member}`;
+  const { name, image, command = [], args = [], env = [], ports = [], volumeMounts = [] } = container;
+  const place = (member: string) => `container ${cut(String(name))}, ${member}`;
   return [
+    ...tooLong(place('name'), [name], most.name),
+    ...tooLong(place('image'), [image], most.image),
+    ...tooLong(place('env, name'), namesOf(env), most.variableName),
+    ...tooLong(place('volumeMounts, name'), namesOf(volumeMounts), most.name),
+    ...tooLong(
+      place('volumeMounts, mountPath'),
+      volumeMounts.map(({ mountPath }) => mountPath),
+      most.path,
+    ),
     ...beyond(place('command and args'), 'words', command.length + args.length, most.words),
     ...beyond(place('command and args'), 'characters', commandLength(container), most.commandText),
     ...beyond(place('env'), 'variables', env.length, most.items),
@@ -76,7 +99,17 @@ function containerErrors(container: Container): string[] {
 const commandLength = ({ command = [], args = [] }: Container): number =>
   [command, args].reduce((sum, words) => words.reduce((length, word) => length + word.length, sum), 0);
 
-const longestName = 63;
+type Texts = readonly (string | undefined)[];
+
+const namesOf = (named: readonly { readonly name?: string }[]): Texts => named.map(({ name }) => name);
+
+/** An error if one of the texts is too long; only the API server's own reviews are sure to have texts there. */
+function tooLong(place: string, texts: Texts, limit: number): string[] {
+  const long = texts.find(
+    (text) => text !== undefined && !(typeof text === 'string' && text.length <= limit),
+  );
+  return long === undefined ? [] : [`${place}: should be text of at most ${limit} characters`];
+}
 
 function beyond(place: string, what: string, count: number, limit: number): string[] {
   return count > limit ? [`${place}: should have at most ${limit} ${what}, has ${count}`] : [];

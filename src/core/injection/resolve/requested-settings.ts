@@ -1,5 +1,6 @@
 import type { SecretVariables, ServiceConfigSpec } from '../../custom-resources/resources.ts';
 import { type EnvMap, variableName } from '../../env-map.ts';
+import { cut } from '../../foreign-text.ts';
 import { guarded } from '../../settings/resolve.ts';
 import { matching, type Parser } from '../../settings/setting.ts';
 import { kvPath } from '../../vault/path.ts';
@@ -74,7 +75,7 @@ function find(
     return { place, reading: annotation.read(place, given[place] ?? '') };
   }
   if (member === undefined || config === undefined) return undefined;
-  const place = `ServiceConfig ${config.name}, ${member.name}`;
+  const place = `ServiceConfig ${cut(config.name)}, ${member.name}`;
   const reading = member.read(place, config.spec);
   return reading && { place, reading };
 }
@@ -230,7 +231,7 @@ function readOne(place: string, secret: SecretVariables): Reading<PlannedSecret>
   const items = Object.entries(secret.variables ?? {}).map(([key, value]) =>
     together([
       readText(`${place}.variables`, key, field),
-      readText(`${place}.variables.${key}`, value, variable),
+      readText(`${place}.variables.${cut(key)}`, value, variable),
     ]),
   );
   const errors = [named, ...items].flatMap((one) => one.errors ?? []);

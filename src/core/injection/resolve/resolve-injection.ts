@@ -1,5 +1,6 @@
 import type { ProxyRequest, SecretMappingSpec, ServiceConfigSpec } from '../../custom-resources/resources.ts';
 import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/address.ts';
+import { cut, messagesOn } from '../../foreign-text.ts';
 import { type TooLarge, tooLargeError } from '../../kubernetes/known-objects.ts';
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
@@ -88,12 +89,13 @@ interface Config {
 function egressErrors(config: Config | undefined, all: readonly Config[]): string[] {
   const own = blocksOf(config);
   if (config === undefined || own.length === 0) return [];
-  const place = `ServiceConfig ${config.name}, egress`;
+  const place = `ServiceConfig ${cut(config.name)}, egress`;
   const wide = own.filter(({ block }) => isTooWide(block));
   if (wide.length > 0)
-    return wide.map(
+    return messagesOn(
+      wide,
       ({ index, cidr }) =>
-        `${place}[${index}].cidr: ${cidr} is nearly every address, so the egress policy would block nothing; name blocks of /8 (IPv6: /7) or smaller`,
+        `${place}[${index}].cidr: ${cut(cidr)} is nearly every address, so the egress policy would block nothing; name blocks of /8 (IPv6: /7) or smaller`,
     );
   const others = all.filter(({ name }) => name !== config.name);
   const together = [config, ...others].flatMap(blocksOf).map(({ block }) => block);
@@ -273,7 +275,7 @@ function mapOnlyKept({ wishes: { envMapOnly }, defaults }: Asked): string | unde
 function memberOf({ config }: Asked, member: string): string {
   return config === undefined
     ? `${member} of a ServiceConfig that selects the pod`
-    : `${member} of ServiceConfig ${config}`;
+    : `${member} of ServiceConfig ${cut(config)}`;
 }
 
 function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefined {
@@ -296,6 +298,6 @@ function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
 function storeEncrypted({ wishes: { proxyStoreCA, proxyUpstream } }: Asked): string | undefined {
   if (!proxyStoreCA?.place.startsWith('svc/') || proxyStoreCA.value === '') return undefined;
   return proxyUpstream?.value.toLowerCase().startsWith('http:')
-    ? `${proxyStoreCA.place}: has no effect for a store without TLS, and ${proxyUpstream.place} is ${proxyUpstream.value}`
+    ? `${proxyStoreCA.place}: has no effect for a store without TLS, and ${proxyUpstream.place} is ${cut(proxyUpstream.value)}`
     : undefined;
 }

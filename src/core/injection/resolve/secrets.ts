@@ -1,4 +1,5 @@
 import type { SecretMappingSpec } from '../../custom-resources/resources.ts';
+import { cut, cutList, messagesOn } from '../../foreign-text.ts';
 import { type TooLarge, tooLargeError } from '../../kubernetes/known-objects.ts';
 import { hint } from '../../settings/resolve.ts';
 import type { PlannedSecret } from '../contract.ts';
@@ -44,7 +45,7 @@ function repeatedPaths(paths: Wish<readonly string[]> | undefined): string[] {
   const known = new Set<string>();
   const twice = new Set<string>();
   for (const path of paths.value) (known.has(path) ? twice : known).add(path);
-  return [`${paths.place}: each path should be named once, ${[...twice].join(', ')} is repeated`];
+  return [`${paths.place}: each path should be named once, ${cutList([...twice])} is repeated`];
 }
 
 function strayMappings(
@@ -79,10 +80,12 @@ function strayPaths(
   paths: Wish<readonly string[]> | undefined,
 ): string[] {
   if (paths?.place.startsWith('svc/')) return [];
-  return secrets
-    .filter(({ path }) => !paths?.value.includes(path))
-    .map(({ path }) => `${place}: ${path} should be one of secretPaths`);
+  const stray = secrets.filter(({ path }) => !paths?.value.includes(path));
+  return messagesOn(stray, ({ path }) => `${place}: ${cut(path)} should be one of secretPaths`);
 }
+
+/** Names in which a mistyped one is looked for, which takes a while for each. */
+const maxCompared = 100;
 
 /** Secrets of the named SecretMappings. */
 export function mappedSecrets(
@@ -90,11 +93,12 @@ export function mappedSecrets(
   namespace: string,
   known: ReadonlyMap<string, SecretMappingSpec & TooLarge>,
 ): SecretSources {
+  const alike = [...known.keys()].slice(0, maxCompared);
   const found = [...new Set(secretMappings?.value)].map((name) => {
-    const place = `${secretMappings?.place} (SecretMapping ${name})`;
+    const place = `${secretMappings?.place} (SecretMapping ${cut(name)})`;
     const spec = known.get(name);
     return spec === undefined
-      ? { sources: [], errors: [missing(secretMappings?.place, name, namespace, [...known.keys()])] }
+      ? { sources: [], errors: [missing(secretMappings?.place, name, namespace, alike)] }
       : sourcesOf(place, spec);
   });
   return {
@@ -109,7 +113,7 @@ function missing(
   namespace: string,
   known: readonly string[],
 ): string {
-  return `${place}: namespace ${namespace} has no SecretMapping ${name}${hint(name, known)}`;
+  return `${place}: namespace ${namespace} has no SecretMapping ${cut(name)}${hint(name, known)}`;
 }
 
 function sourcesOf(place: string, { secrets, tooLarge }: SecretMappingSpec & TooLarge): SecretSources {
@@ -133,15 +137,17 @@ const longestVariable = 128 * 1024;
  */
 export function combineSecrets(sources: readonly SecretSource[]): CombinedSecrets {
   const byPath = new Map<string, SecretSource>();
-  const errors: string[] = [];
+  const differing: { source: SecretSource; first: SecretSource }[] = [];
   for (const source of sources) {
     const first = byPath.get(source.path);
     if (first === undefined) byPath.set(source.path, source);
-    else if (!agree(first, source))
-      errors.push(
-        `${source.place}: names ${source.path}, which ${first.place} names with other variables; they should agree`,
-      );
+    else if (!agree(first, source)) differing.push({ source, first });
   }
+  const errors = messagesOn(
+    differing,
+    ({ source, first }) =>
+      `${source.place}: names ${cut(source.path)}, which ${first.place} names with other variables; they should agree`,
+  );
   const taken = [...byPath.values()];
   return {
     secrets: taken.map(({ path, mappings }) => ({ path, mappings })),
@@ -160,20 +166,23 @@ function itemsOf({ mappings }: PlannedSecret): string[] {
 
 function repeatedVariables(sources: readonly SecretSource[]): string[] {
   const given = new Map<string, SecretSource>();
-  const errors = new Set<string>();
-  for (const source of sources)
-    for (const { variable } of source.mappings) {
-      const first = given.get(variable);
-      if (first === undefined) given.set(variable, source);
-      else errors.add(givenTwice(variable, source, first));
-    }
-  return [...errors];
+  const twice = sources.flatMap((second) => {
+    const repeated = second.mappings.filter(({ variable }) => {
+      if (given.has(variable)) return true;
+      given.set(variable, second);
+      return false;
+    });
+    const names = new Set(repeated.map(({ variable }) => variable));
+    return [...names].map((variable) => ({ variable, second, first: given.get(variable) ?? second }));
+  });
+  return messagesOn(twice, ({ variable, second, first }) => givenTwice(cut(variable), second, first));
 }
 
 function givenTwice(variable: string, second: SecretSource, first: SecretSource): string {
+  const path = cut(second.path);
   return first === second
-    ? `${second.place}: ${variable} is given to more than one field of ${second.path}`
-    : `${second.place}: ${variable} is given to a field of ${second.path}, and by ${first.place} to one of ${first.path}`;
+    ? `${second.place}: ${variable} is given to more than one field of ${path}`
+    : `${second.place}: ${variable} is given to a field of ${path}, and by ${first.place} to one of ${cut(first.path)}`;
 }
 
 function tooLong(sources: readonly SecretSource[]): string[] {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, type Condition } from '../../../core/custom-resources/resources.ts';
+import { cut, cutMessages } from '../../../core/foreign-text.ts';
 import { applyStatus, type KubeClient } from '../../../runtime/kube/client.ts';
 import type { FollowedKind } from '../cluster-view.ts';
 import { type Controller, type ControllerDeps, commonOptions, runController } from './run-controller.ts';
@@ -128,8 +129,7 @@ export const longestMessage = 4_096;
 
 /** All errors in one message, as many as fit. */
 export function joinedErrors(errors: readonly string[]): string {
-  const text = errors.join('; ');
-  return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;
+  return cut(cutMessages(errors).join('; '), longestMessage - 1);
 }
 
 /** Whether two statuses are equal, regardless of the order of members and of undefined ones. */

@@ -1,4 +1,5 @@
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { cut, cutMessages, messagesOn } from '../../../core/foreign-text.ts';
 import {
   formatImageReference,
   ImageError,
@@ -159,7 +160,7 @@ export class ImageLookupError extends SvcError {
   constructor(failures: readonly LookupFailure[]) {
     const wanted = new Set(failures.map((failure) => failure.wanted));
     super('IMAGE_LOOKUP', 'What these images run could not be looked up:', {
-      details: failures.map(detail),
+      details: cutMessages(messagesOn(failures, detail)),
       nextStep: [
         ...(wanted.has('command') ? [sayCommand] : []),
         ...(wanted.has('user') ? [sayUser] : []),
@@ -205,5 +206,5 @@ const unexpected = {
 /** A reference may be arbitrary text. */
 function shown(image: string): string {
   const plain = image.replace(/[^\x21-\x7e]/g, '?');
-  return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain === '' ? '""' : plain;
+  return plain === '' ? '""' : cut(plain, 300);
 }

@@ -1,5 +1,6 @@
 import { Remembered } from '../../../core/bounded-map.ts';
 import { Budget } from '../../../core/budget.ts';
+import { cut } from '../../../core/foreign-text.ts';
 import { ImageError } from '../../../core/image/reference.ts';
 import {
   type RegistryCredential,
@@ -96,7 +97,7 @@ function gathered(
   return {
     credentials: outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
     problems: outcomes.flatMap((one, index) =>
-      one.status === 'rejected' ? [`pull secret ${names[index]} ${problemOf(one.reason)}`] : [],
+      one.status === 'rejected' ? [`pull secret ${cut(names[index] ?? '')} ${problemOf(one.reason)}`] : [],
     ),
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { createPatch, type Operation } from 'rfc6902';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
+import { cutMessages } from '../../../core/foreign-text.ts';
 import {
   type CallerKeys,
   type ImageCommand,
@@ -55,7 +56,7 @@ export async function decide(
   limits: ReviewLimits,
 ): Promise<Decision> {
   const decision = await decided(request, deps, limits);
-  return decision.kind === 'deny' ? { ...decision, errors: boundedErrors(decision.errors) } : decision;
+  return decision.kind === 'deny' ? { ...decision, errors: cutMessages(decision.errors) } : decision;
 }
 
 async function decided(request: AdmissionRequest, deps: DecideDeps, limits: ReviewLimits): Promise<Decision> {
@@ -138,7 +139,12 @@ async function decideInjection(
   const patch = patchBetween(pod, mutation.pod);
   // the API server asks again after other webhooks have changed a pod
   if (patch.length === 0) return { kind: 'skip', reason: 'it is complete already' };
-  return { kind: 'inject', patch, warnings: mutation.warnings, serviceConfig: plan.serviceConfig };
+  return {
+    kind: 'inject',
+    patch,
+    warnings: cutMessages(mutation.warnings),
+    serviceConfig: plan.serviceConfig,
+  };
 }
 
 /** The author of these authorities could impersonate the secrets server and receive the token of the pod. */
@@ -159,20 +165,6 @@ export function newCallerKeys(): CallerKeys {
   // 256 is a multiple of the 32 letters, so each is equally likely
   const id = Array.from(randomBytes(17), (byte) => letters[byte % letters.length]).join('');
   return { id: `SVC${id}`, secret: randomBytes(30).toString('base64url') };
-}
-
-const mostErrors = 50;
-const longestError = 2_000;
-
-/** Bounds number and length of the errors, which the author of a pod controls. */
-function boundedErrors(errors: readonly string[]): readonly string[] {
-  const told = errors.slice(0, mostErrors).map(clipped);
-  const left = errors.length - told.length;
-  return left > 0 ? [...told, `and ${left} more`] : told;
-}
-
-function clipped(text: string): string {
-  return text.length <= longestError ? text : `${text.slice(0, longestError)}…`;
 }
 
 /** JSON patch (RFC 6902) from one pod to the other; empty if they are equal. */

@@ -3,7 +3,10 @@ import { bytesPerPart, type JsonSize, sizeOfJson } from '../../../core/bounded-j
 import { Budget } from '../../../core/budget.ts';
 import { maxParts } from './review.ts';
 
-/** A pod takes at most 1.5 MiB in etcd, and the API server sends it once, as JSON. */
+/**
+ * A pod takes at most 1.5 MiB in etcd. As JSON it may be longer than this: the API server writes `<`, `>` and `&` as six
+ * characters, and its managed fields repeat names.
+ */
 export const largestReview = 4 * 1024 * 1024;
 
 /** A body that is incomplete after this time is aborted if others wait for its memory. */

@@ -23,7 +23,7 @@ export interface AdmissionRequest {
 
 /**
  * A pod of 500 containers with 80 variables each. Above, only what tells whether a pod asks for protection is read: one
- * that does not is let through, however large it is.
+ * that does not is let through, up to `largestReview`.
  */
 export const maxParts = 200_000;
 

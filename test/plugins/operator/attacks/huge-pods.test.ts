@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { InjectionDefaults } from '../../../../src/core/injection/contract.ts';
+import { resolvedPath } from '../../../../src/core/injection/mutate/additions.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
 import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
 import { knownTo } from '../webhook/support/cluster-of.ts';
@@ -53,7 +54,9 @@ const mounted = (mountPath: string) => ({
 });
 
 test('a mount path of slashes', async () => {
-  assert.is((await decideOn(mounted(`${'/'.repeat(500_000)}x`))).kind, 'inject');
+  assert.is((await decideOn(mounted(`${'/'.repeat(4_000)}x`))).kind, 'inject');
+  assert.is((await decideOn(mounted(`${'/'.repeat(500_000)}x`))).kind, 'deny');
+  assert.is(resolvedPath(`${'/'.repeat(500_000)}x`), '/x');
 });
 
 test('references that are never closed', async () => {
@@ -120,6 +123,47 @@ const refused: Readonly<Record<string, readonly [Partial<Pod['spec']>, object, R
   ],
 };
 
+const long = 'a'.repeat(5_000);
+const longTexts: typeof refused = {
+  'a long name of a container': [
+    { containers: [{ ...app, name: long }] },
+    {},
+    /container a{100}…, name: .* at most 253/,
+  ],
+  'a long image': [{ containers: [{ ...app, image: long }] }, {}, /container app, image: .* at most 1024/],
+  'a long name of a volume': [{ volumes: [{ name: long }] }, {}, /spec.volumes, name: .* at most 253/],
+  'a long name of a mount': [
+    { containers: [{ ...app, volumeMounts: [{ name: long, mountPath: '/a' }] }] },
+    {},
+    /container app, volumeMounts, name: .* at most 253/,
+  ],
+  'a long mount path': [mounted(`/${long}`), {}, /container app, volumeMounts, mountPath: .* at most 4096/],
+  'a long name of a variable': [
+    { containers: [{ ...app, env: [{ name: long }] }] },
+    {},
+    /container app, env, name: .* at most 1024/,
+  ],
+  'a name that is no text': [
+    { containers: [{ ...app, name: [long] as unknown as string }] },
+    {},
+    /container .*, name: should be text of at most 253/,
+  ],
+  'many wrong mappings': [
+    {},
+    { 'svc/env-map': ','.repeat(250_000) },
+    /svc\/env-map: should have at most 32768 items/,
+  ],
+};
+
+for (const [name, [spec, annotations, why]] of Object.entries(longTexts)) {
+  test(`${name} is refused, and the answer is short`, async () => {
+    const decision = await decideOn(spec, annotations);
+    assert.is(decision.kind, 'deny');
+    assert.match(JSON.stringify(decision), why);
+    assert.ok(JSON.stringify(decision).length < 2_000);
+  });
+}
+
 for (const [name, [spec, annotations, why]] of Object.entries(refused)) {
   test(name, async () => {
     const decision = await decideOn(spec, annotations);
@@ -135,6 +179,28 @@ test('a refusal is no longer than somebody can read', async () => {
   assert.is(decision.kind, 'deny');
   assert.ok(JSON.stringify(decision).length < 120_000);
   assert.match(JSON.stringify(decision), /and 350 more/);
+});
+
+test('names of some length are cut, and lists of names', async () => {
+  const name = (index: number) => `${index}-`.padEnd(200, 'a');
+  const containers = numbers(40).map((index) => ({ ...app, name: name(index) }));
+  const decision = await decideOn({ containers }, { 'svc/containers': 'other' });
+  const [error = ''] = decision.kind === 'deny' ? decision.errors : [];
+  assert.match(error, /"other", it has 0-a{98}…, .* and 30 more$/);
+  assert.ok(error.length < 1_300, error);
+});
+
+test('warnings are no longer than somebody can read', async () => {
+  const containers = numbers(400).map((index) => ({
+    ...app,
+    name: `c${index}`,
+    securityContext: { runAsUser: 0 },
+  }));
+  const decision = await decideOn({ containers, hostUsers: false });
+  assert.is(decision.kind, 'inject');
+  const warnings = decision.kind === 'inject' ? decision.warnings : [];
+  assert.is(warnings.at(-1), 'and 350 more');
+  assert.is(warnings.length, 51);
 });
 
 test.run();

@@ -72,6 +72,8 @@ async function askedMeanwhile(work: Promise<unknown>): Promise<number> {
   return slowest;
 }
 
+/** Characters of a refusal: 50 errors, and names of 100 characters. */
+const shortMessage = 20_000;
 const generousMs = () => patient(5_000);
 
 for (const [name, make] of Object.entries(worstPods)) {
@@ -83,6 +85,7 @@ for (const [name, make] of Object.entries(worstPods)) {
       }),
     );
     assert.is(answer.status, 200);
+    if (answer.text.includes('"allowed":false')) assert.ok(answer.text.length < shortMessage, answer.text);
     assert.ok(slowest < generousMs(), `${slowest} ms`);
     assert.is(cgroup.killed(), 0);
   });
@@ -110,6 +113,11 @@ test('through the API server: a dry run of 1 MB is refused, with the reason', as
   );
   assert.is(status, 403, text.slice(0, 500));
   assert.match(text, /should have at most 262144 characters/);
+  const names = worstPods['long names of containers, and 500 unknown ones']?.(1_000_000);
+  const refused = await cluster.kubernetes.request('POST', path, names);
+  assert.is(refused.status, 403, refused.text.slice(0, 500));
+  assert.match(refused.text, /name: should be text of at most 253 characters/);
+  assert.ok(refused.text.length < shortMessage, `${refused.text.length} characters`);
   const client = createAdmissionClient(cluster.kubernetes, namespace);
   assert.ok((await client.admit()).injected);
   client.close();

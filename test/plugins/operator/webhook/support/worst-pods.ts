@@ -26,6 +26,14 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 const members = (count: number, name: (index: number) => string, value = ''): object =>
   Object.fromEntries(numbers(count).map((index) => [name(index), value]));
 
+const longNames = (count: number, size: number): object[] =>
+  numbers(count).map((index) => ({ ...app, name: `${index}`.padEnd(size / count, 'a') }));
+
+const strayMounts = numbers(200).map((index) => ({ name: 'svc-wrapper', mountPath: `/x${index}` }));
+const ownVariables = ['VAULT_ADDR', 'SVC_SECRET_PATHS', 'HEALTH_ADDR', 'SVC_ORIGINAL_CMD'].map((name) => ({
+  ...{ name, value: 'x' },
+}));
+
 /** As large a JSON as an API server takes. */
 export const largestPod = 2_800_000;
 
@@ -67,6 +75,38 @@ export const worstPods: Readonly<Record<string, (size: number) => object>> = {
   'mappings in an annotation': (size) =>
     pod({ annotations: { 'svc/secret-mapping': 'a,'.repeat(size / 2) } }),
   'node selectors': (size) => pod({ spec: { nodeSelector: members(size / 12, (index) => `n${index}`) } }),
+  // the API server validates names only afterwards, and errors name them
+  'long names of containers, and 500 unknown ones': (size) =>
+    pod({
+      annotations: {
+        'svc/containers': numbers(500)
+          .map((index) => `n${index}`)
+          .join(),
+      },
+      spec: { containers: longNames(400, size) },
+    }),
+  'a long name of a container with many mounts': (size) =>
+    pod({ spec: { containers: [{ ...app, name: 'a'.repeat(size), volumeMounts: strayMounts }] } }),
+  'a long name of an init container with many mounts': (size) =>
+    pod({ spec: { initContainers: [{ ...app, name: 'a'.repeat(size), volumeMounts: strayMounts }] } }),
+  'a long name of a container with many variables': (size) =>
+    pod({ spec: { containers: [{ ...app, name: 'a'.repeat(size), env: ownVariables }] } }),
+  'long images': (size) =>
+    pod({
+      spec: {
+        containers: numbers(400).map((index) => ({
+          ...{ name: `app-${index}`, image: `${index}`.padEnd(size / 400, 'a') },
+        })),
+      },
+    }),
+  'long mount paths': (size) =>
+    container({
+      volumeMounts: numbers(400).map((index) => ({
+        name: 'v',
+        mountPath: `/svc/${index}`.padEnd(size / 400, 'a'),
+      })),
+    }),
+  'a long list of wrong mappings': () => pod({ annotations: { 'svc/env-map': ','.repeat(250_000) } }),
 };
 
 /** A text of this form and length, nested without end. */
