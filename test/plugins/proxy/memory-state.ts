@@ -1,5 +1,10 @@
 import type { StateObject } from '../../../src/plugins/proxy/state/listings.ts';
-import type { Admit, DelayedRemovals, PutWhen, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
+import type {
+  Admit,
+  DelayedRemovals,
+  PutWhen,
+  StateStore,
+} from '../../../src/plugins/proxy/state/state-store.ts';
 
 export const noRemovals = { add: () => undefined, close: () => undefined } as unknown as DelayedRemovals;
 

@@ -28,7 +28,7 @@ import type { HeldMemory } from '../held-memory.ts';
 import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { xmlResult } from '../upstream/upstream.ts';
-import { completedObject, hasParts } from './completed-object.ts';
+import { type Completed, completedObject, hasParts } from './completed-object.ts';
 import { inlineParts } from './inline-parts.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
 import { listHash, type UploadRecord } from './upload-record.ts';
@@ -279,15 +279,6 @@ export function matchParts(named: readonly CompletedPart[], records: readonly Pa
       throw s3Error('InvalidPart', undefined, { details: { PartNumber: String(partNumber) } });
     return record;
   });
-}
-
-/** The result of a Complete. */
-export interface Completed extends ObjectName {
-  /** The store's ETag, quoted. */
-  readonly etag: string;
-  readonly versionId?: string | undefined;
-  /** Of the plaintext, if the Complete or the Create named one. */
-  readonly checksum?: WholeChecksum | undefined;
 }
 
 export function completedAnswer(completed: Completed, location: string): SlowResponse {

@@ -8,13 +8,22 @@ import {
   storedBodySize,
   storedListSize,
 } from '../../../core/envelope/manifest.ts';
-import { readEnvelope } from '../../../core/envelope/metadata.ts';
+import { type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { ProxyServices } from '../context.ts';
 import { fetchStored, type StoredObject } from '../read/stored-object.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
-import type { Completed } from './complete-once.ts';
 import type { UploadRecord } from './upload-record.ts';
+
+/** The result of a Complete. */
+export interface Completed extends ObjectName {
+  /** The store's ETag, quoted. */
+  readonly etag: string;
+  readonly versionId?: string | undefined;
+  /** Of the plaintext, if the Complete or the Create named one. */
+  readonly checksum?: WholeChecksum | undefined;
+}
 
 /** An object that an earlier attempt at an upload created; of which list, `hasParts` tells. */
 export interface CompletedObject extends Completed {

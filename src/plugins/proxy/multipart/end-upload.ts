@@ -9,8 +9,8 @@ import type { OperationHandler, ProxyServices, RequestContext } from '../context
 import { memoryCosts } from '../held-memory.ts';
 import { respondSlowly } from '../server/slow-answer.ts';
 import { refusal } from '../upstream/upstream.ts';
-import { type Completed, completedAnswer, completeOnce, type PartsToComplete } from './complete-once.ts';
-import { completedObject } from './completed-object.ts';
+import { completedAnswer, completeOnce, type PartsToComplete } from './complete-once.ts';
+import { type Completed, completedObject } from './completed-object.ts';
 import { removeManifest } from './manifest-store.ts';
 import type { UploadRecord } from './upload-record.ts';
 
