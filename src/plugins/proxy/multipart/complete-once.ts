@@ -9,10 +9,8 @@ import {
   type StoredPartList,
   sealMac,
 } from '../../../core/envelope/manifest.ts';
-import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { type PartRecord, partRecordId } from '../../../core/envelope/records.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
-import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { outward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { type ObjectChecksum, readChecksumType } from '../../../core/s3/object-checksum.ts';
