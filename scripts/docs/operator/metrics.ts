@@ -1,5 +1,6 @@
 import { createExpiry } from '../../../src/plugins/operator/certificates/start-certificates.ts';
 import { WebhookState } from '../../../src/plugins/operator/certificates/webhook-bundle.ts';
+import { createClusterRoom } from '../../../src/plugins/operator/cluster-room.ts';
 import { createScoreGauge } from '../../../src/plugins/operator/controllers/protection-report.ts';
 import { controllerMetrics } from '../../../src/plugins/operator/controllers/run-controller.ts';
 import { createEgressMetrics } from '../../../src/plugins/operator/egress/start-egress-controller.ts';
@@ -20,6 +21,7 @@ export function operatorMetrics(): readonly DeclaredMetric[] {
   controllerMetrics(recorder);
   createScoreGauge(recorder);
   createWatchState(createHealth(), recorder).close();
+  createClusterRoom(quietLog, recorder);
   createLookupCounter(recorder);
   createEgressMetrics(recorder);
   createExpiry(recorder, createHealth(), quietLog);

@@ -20,7 +20,6 @@ import {
   type KnownSecretMapping,
   type KnownServiceConfig,
   maxConfigs,
-  tooManyConfigs,
 } from '../cluster-view.ts';
 import type { AdmissionRequest } from './review.ts';
 
@@ -86,7 +85,7 @@ function shared<O extends KubeObject, T>(
 }
 
 function tooMany(namespace: string, plural: string): SvcError {
-  return new SvcError('CONFIGS_TOO_MANY', tooManyConfigs(namespace, plural), {
+  return new SvcError('CONFIGS_TOO_MANY', `Namespace ${namespace} has more than ${maxConfigs} ${plural}`, {
     nextStep: 'Delete those that are not in use.',
     exitStatus: exitStatus.config,
   });
