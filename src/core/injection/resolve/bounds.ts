@@ -1,5 +1,6 @@
 import { cut } from '../../foreign-text.ts';
 import type { Container, Pod } from '../../kubernetes/pod.ts';
+import type { InjectionPlan } from '../contract.ts';
 import { containersOf } from '../protected-pods.ts';
 import { annotations } from './annotations.ts';
 
@@ -32,6 +33,8 @@ const most = {
   path: 4_096,
   image: 1_024,
   variableName: 1_024,
+  /** Of what is added to all containers together; a whole pod takes at most 1.5 MiB in etcd. */
+  additions: 512 * 1024,
 } as const;
 
 /** Errors for excessive input, found without building anything from it; if there are any, no others are looked for. */
@@ -55,6 +58,17 @@ export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): 
     ...all.flatMap(containerErrors),
     ...beyond('spec.containers', 'characters of command and args', length, most.allCommandText),
   ];
+}
+
+/** An error if the pod's settings, which each wrapped container gets, would take too much in all of them together. */
+export function additionErrors({ spec }: Pod, plan: InjectionPlan): string[] {
+  const wrapped = plan.containers?.length ?? spec.containers.length;
+  return beyond(
+    'spec.containers',
+    'characters of paths, mappings and other settings of svc in all wrapped containers together',
+    wrapped * JSON.stringify(plan).length,
+    most.additions,
+  );
 }
 
 function annotationErrors(given: Readonly<Record<string, string>>): string[] {

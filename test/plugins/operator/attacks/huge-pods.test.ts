@@ -53,6 +53,16 @@ const mounted = (mountPath: string) => ({
   containers: [{ ...app, volumeMounts: [{ name: 'data', mountPath }] }],
 });
 
+test('settings that each of many containers would get', async () => {
+  const containers = numbers(480).map((at) => ({ ...app, name: `c${at}` }));
+  const paths = numbers(300).map((at) => `secret/${'p'.repeat(88)}${at}`);
+  const many = { 'svc/secret-paths': paths.join(',') };
+  assert.is((await decideOn({ containers: containers.slice(0, 5) }, many)).kind, 'inject');
+  const decision = await decideOn({ containers }, many);
+  assert.is(decision.kind, 'deny');
+  assert.match(JSON.stringify(decision), /in all wrapped containers together/);
+});
+
 test('a mount path of slashes', async () => {
   assert.is((await decideOn(mounted(`${'/'.repeat(4_000)}x`))).kind, 'inject');
   assert.is((await decideOn(mounted(`${'/'.repeat(500_000)}x`))).kind, 'deny');
