@@ -21,6 +21,9 @@ type State =
   | 'last-end'
   | 'done';
 
+/** Pieces of data below it are moved together. */
+const smallPiece = 1024;
+
 /** Decodes a chunked body, split at any byte. Extensions and trailers are ignored. */
 export class ChunkedBody {
   readonly #take: (bytes: Uint8Array) => void;
@@ -30,8 +33,11 @@ export class ChunkedBody {
   /** Remaining bytes of this chunk. */
   #size = 0;
   #passedOver = 0;
-  /** Bytes of data delivered so far. */
+  /** Bytes of data so far. */
   #taken = 0;
+  /** Data among the pushed bytes that was not delivered yet. */
+  #start = 0;
+  #end = 0;
 
   /** @param take receives the data piece by piece, as views of the pushed bytes */
   constructor(take: (bytes: Uint8Array) => void, bounds: BodyBounds) {
@@ -43,23 +49,40 @@ export class ChunkedBody {
     return this.#state === 'done';
   }
 
-  /** @returns number of bytes that belonged to the body; fewer than pushed only once it is complete */
+  /**
+   * @param bytes small chunks of data are moved together in there, over the framing between them: a sender may cut a body
+   *   into single bytes, and nothing is made of each
+   * @returns number of bytes that belonged to the body; fewer than pushed only once it is complete
+   */
   push(bytes: Uint8Array): number {
     let at = 0;
     while (at < bytes.length && !this.done) {
-      if (this.#state === 'data') at += this.#data(bytes.subarray(at));
+      if (this.#state === 'data') at = this.#data(bytes, at);
       else this.#state = this.#next(bytes[at++] as number);
     }
+    this.#deliver(bytes);
     return at;
   }
 
-  #data(bytes: Uint8Array): number {
-    const part = bytes.subarray(0, this.#size);
-    this.#take(part);
-    this.#taken += part.length;
-    this.#size -= part.length;
+  /** @returns where the data ends */
+  #data(bytes: Uint8Array, at: number): number {
+    const end = Math.min(bytes.length, at + this.#size);
+    if (end - at < smallPiece && this.#end > this.#start) bytes.copyWithin(this.#end, at, end);
+    else {
+      this.#deliver(bytes);
+      this.#start = this.#end = at;
+    }
+    this.#end += end - at;
+    this.#taken += end - at;
+    this.#size -= end - at;
     if (this.#size === 0) this.#state = 'data-return';
-    return part.length;
+    return end;
+  }
+
+  #deliver(bytes: Uint8Array): void {
+    const part = bytes.subarray(this.#start, this.#end);
+    this.#start = this.#end = 0;
+    if (part.length > 0) this.#take(part);
   }
 
   #next(byte: number): State {

@@ -1,4 +1,3 @@
-import { inBlocks } from '../block-body.ts';
 import { s3Error } from './error.ts';
 
 /** Observes a decoder to check signatures; throws an S3Error to reject the body. */
@@ -98,13 +97,17 @@ export class ChunkDecoder {
    * a body into chunks of one byte.
    */
   push(input: Buffer): Buffer[] {
-    const slices: Buffer[] = [];
-    const all = this.#slices(input);
-    for (let next = all.next(); !next.done; next = all.next()) {
-      slices.push(next.value);
-      if (slices.length === maxSlices) slices.push(...inBlocks(all, blockBytes));
+    const pieces = new Pieces(input);
+    for (let at = 0; at < input.length; ) {
+      if (this.#state !== 'data') at = this.#takeLine(input, at);
+      else {
+        const end = Math.min(input.length, at + this.#left);
+        this.#takeData(input, at, end);
+        pieces.add(at, end);
+        at = end;
+      }
     }
-    return slices;
+    return pieces.all();
   }
 
   /**
@@ -115,24 +118,10 @@ export class ChunkDecoder {
     if (!this.done) throw malformed();
   }
 
-  *#slices(input: Buffer): Generator<Buffer, void> {
-    for (let at = 0; at < input.length; ) {
-      if (this.#state !== 'data') {
-        at = this.#takeLine(input, at);
-        continue;
-      }
-      const slice = this.#takeData(input, at);
-      at += slice.length;
-      yield slice;
-    }
-  }
-
-  #takeData(input: Buffer, at: number): Buffer {
-    const slice = input.subarray(at, at + this.#left);
-    this.#left -= slice.length;
-    this.#options.observer?.chunkData(slice);
+  #takeData(input: Buffer, at: number, end: number): void {
+    this.#left -= end - at;
+    this.#options.observer?.chunkData(input.subarray(at, end));
     if (this.#left === 0) this.#state = 'data-end';
-    return slice;
   }
 
   #takeLine(input: Buffer, at: number): number {
@@ -143,12 +132,22 @@ export class ChunkDecoder {
   }
 
   #onLine(line: string): void {
-    if (this.#state === 'size') this.#startChunk(parseChunkHeader(line, this.#options.signed));
+    if (this.#state === 'size') this.#onHeader(line);
     else if (this.#state === 'trailer') this.#onTrailer(line);
     else this.#endChunk(line);
   }
 
-  #startChunk({ size, signature }: ChunkHeader): void {
+  /** `size-in-hex`, with `;chunk-signature=` if the body is signed. @throws S3Error IncompleteBody */
+  #onHeader(line: string): void {
+    const { signed } = this.#options;
+    // the usual one of an unsigned body, of which a sender may make one for each byte: nothing is made of it
+    if (!signed && size.test(line)) return this.#startChunk(Number.parseInt(line, 16), undefined);
+    const [, digits, signature] = header.exec(line) ?? [];
+    if (digits === undefined || (signed && signature === undefined)) throw malformed();
+    this.#startChunk(Number.parseInt(digits, 16), signed ? signature : undefined);
+  }
+
+  #startChunk(size: number, signature: string | undefined): void {
     this.#decoded += size;
     this.#checkLength(size === 0);
     this.#options.observer?.chunkStart(size, signature);
@@ -196,23 +195,46 @@ export class ChunkDecoder {
   }
 }
 
-interface ChunkHeader {
-  size: number;
-  signature?: string;
+/** The plaintext in an input: the first slices share its memory, the rest is copied together into blocks. */
+class Pieces {
+  readonly #input: Buffer;
+  readonly #pieces: Buffer[] = [];
+  #block: Buffer | undefined;
+  #filled = 0;
+
+  constructor(input: Buffer) {
+    this.#input = input;
+  }
+
+  add(start: number, end: number): void {
+    if (this.#pieces.length < maxSlices && this.#block === undefined) {
+      this.#pieces.push(this.#input.subarray(start, end));
+      return;
+    }
+    for (let at = start; at < end; ) {
+      this.#block ??= Buffer.allocUnsafeSlow(blockBytes);
+      const copied = this.#input.copy(this.#block, this.#filled, at, end);
+      at += copied;
+      this.#filled += copied;
+      if (this.#filled === blockBytes) this.#endBlock();
+    }
+  }
+
+  all(): Buffer[] {
+    this.#endBlock();
+    return this.#pieces;
+  }
+
+  #endBlock(): void {
+    if (this.#block !== undefined) this.#pieces.push(this.#block.subarray(0, this.#filled));
+    this.#block = undefined;
+    this.#filled = 0;
+  }
 }
 
 /** Eight digits: up to 4 GiB − 1, far above any SDK's chunk. */
+const size = /^[0-9a-fA-F]{1,8}$/;
 const header = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/;
-
-/** `size-in-hex`, with `;chunk-signature=` if and only if the body is signed. @throws S3Error IncompleteBody */
-function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
-  const [, digits, signature] = header.exec(line) ?? [];
-  if (digits === undefined) throw malformed();
-  const size = Number.parseInt(digits, 16);
-  if (!signed) return { size };
-  if (signature === undefined) throw malformed();
-  return { size, signature };
-}
 
 const signatureForm = /^[0-9a-f]{64}$/;
 const trailer = /^(x-amz-[a-z0-9-]{1,64}):[ \t]*([\x21-\x7e]{0,256})[ \t]*\n?$/i;

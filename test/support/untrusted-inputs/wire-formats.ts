@@ -58,7 +58,9 @@ const bounds = { maxHead: 64 * KiB, maxBody: 8 * MiB };
 const ignored = () => undefined;
 
 /** As a connection to the store reads it, in the pieces that a socket gives. */
-function readResponse(bytes: Buffer): void {
+function readResponse(sent: Buffer): void {
+  // the parser moves what it reads, as it may in a buffer that a socket filled
+  const bytes = Buffer.from(sent);
   const parser = new ResponseParser({ head: ignored, data: ignored }, bounds);
   for (let at = 0; at < bytes.length && !parser.done; at += 64 * KiB)
     parser.push(bytes.subarray(at, at + 64 * KiB));
@@ -93,7 +95,6 @@ const http1: UntrustedInput = {
   },
   parse: readResponse,
   refuses: isOf(HttpError),
-  constant: 4 * MiB,
 };
 
 const hpack: UntrustedInput = {
@@ -212,8 +213,6 @@ const chunks: UntrustedInput = {
     return decoder.push(bytes);
   },
   refuses: isOf(S3Error),
-  // a slice for each chunk, of which few are held
-  constant: 6 * MiB,
 };
 
 const challenges: UntrustedInput = {
