@@ -18,11 +18,14 @@ export interface JsonSize {
   readonly depth: number;
 }
 
+/** Long ones should come as bytes: what is refused is then never decoded, and a string is encoded once more to be counted. */
+export type JsonText = Uint8Array | string;
+
 /**
  * Parses a JSON text whose size, count and depth are bounded; the caller has bounded its bytes.
  * @throws JsonError if it exceeds a bound, SyntaxError if it is no JSON
  */
-export function parseBounded(text: Uint8Array | string, bounds: JsonBounds): unknown {
+export function parseBounded(text: JsonText, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   sizeOfJson(bytes, { maxDepth, ...bounds });
   return JSON.parse(typeof text === 'string' ? text : readText(bytes, 0, bytes.length));

@@ -80,6 +80,15 @@ export function release(buffer: Buffer): void {
     block.transfer(0);
 }
 
+/** What `read` makes of bytes that nobody needs afterwards; they are freed also if it throws. */
+export function lastUse<T>(bytes: Buffer, read: (bytes: Buffer) => T): T {
+  try {
+    return read(bytes);
+  } finally {
+    release(bytes);
+  }
+}
+
 /**
  * Makes malloc keep freed blocks of up to 4 MiB, for a process that constantly allocates large buffers: by default,
  * glibc maps every block of more than 128 KiB anew, page by page. glibc adapts to the largest freed block.

@@ -1,27 +1,42 @@
 import { createServer } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { encryptedHeader } from '../../src/core/envelope/metadata.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
 import { type Loopback, listen } from '../support/loopback.ts';
 import { type RawAnswer, rawHttp } from '../support/raw-http.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { startSvcProxy } from '../support/svc-proxy.ts';
 import type { SvcProxy } from '../support/types.ts';
+import { inputs as jsonDocuments } from '../support/untrusted-inputs/json-documents.ts';
 import type { UntrustedInput } from '../support/untrusted-inputs/types.ts';
-import { inputs } from '../support/untrusted-inputs/xml-documents.ts';
+import { inputs as xmlDocuments } from '../support/untrusted-inputs/xml-documents.ts';
 
 const test = suite('complete answers of a store that lies, each of the largest size and the worst form');
 const room = 128 * 1024 * 1024;
 let store: Loopback;
 let cgroup: MemoryCgroup;
 let proxy: SvcProxy;
-let answer: { status: number; document: Buffer } = { status: 200, document: Buffer.alloc(0) };
+let answer: Answer = { status: 200, document: Buffer.alloc(0) };
+
+interface Answer {
+  readonly status: number;
+  readonly document: Buffer;
+  /** Of the object, whose helper object is the document. */
+  readonly object?: Readonly<Record<string, string>>;
+}
 
 test.before(async () => {
   const server = createServer((request, response) => {
     request.resume();
-    response.writeHead(answer.status, { 'content-type': 'application/xml' });
-    response.end(answer.document);
+    const { status, document, object } = answer;
+    if (object !== undefined && !request.url?.includes('/.svc/')) {
+      response.writeHead(200, { ...object, 'content-length': 1_000 });
+      response.end(Buffer.alloc(1_000));
+      return;
+    }
+    response.writeHead(status, { 'content-type': 'application/xml', 'content-length': document.length });
+    response.end(document);
   });
   store = await listen(server);
   cgroup = createMemoryCgroup(room);
@@ -44,7 +59,22 @@ interface Asking {
   readonly body?: Buffer;
   /** Of the answer. */
   readonly status?: number;
+  readonly object?: Answer['object'];
+  /** Requests at once. */
+  readonly atOnce?: number;
 }
+
+const wrapped = `vault:v1:${Buffer.alloc(60, 1).toString('base64')}`;
+/** @param keyName another one than the proxy's has it look for a record */
+const encrypted = (keys: string, keyName: string): Answer['object'] => ({
+  [encryptedHeader]: 'true',
+  'x-amz-meta-svc-wrapped-dek': keys,
+  'x-amz-meta-svc-algorithm': 'AES-256-GCM',
+  'x-amz-meta-svc-key-name': keyName,
+  'x-amz-meta-svc-key-version': '1',
+  etag: '"a-2"',
+});
+const manifest = Buffer.alloc(16, 1).toString('base64url');
 
 const versioned = Buffer.from(
   '<Delete><Quiet>true</Quiet><Object><Key>a</Key><VersionId>v</VersionId></Object></Delete>',
@@ -52,8 +82,13 @@ const versioned = Buffer.from(
 const asking: Readonly<Record<string, Asking>> = {
   listing: { path: '/bucket?list-type=2' },
   ListBuckets: { path: '/' },
-  DeleteResult: { path: '/bucket?delete', body: versioned },
+  DeleteResult: { path: '/bucket?delete', body: versioned, atOnce: 16 },
   Error: { path: '/bucket?acl', status: 400 },
+  'manifest of an object': {
+    path: '/bucket/x',
+    object: encrypted(JSON.stringify({ v: 1, manifest, seal: wrapped }), 'svc'),
+  },
+  'record of rewrapped keys': { path: '/bucket/x', object: encrypted(wrapped, 'other'), atOnce: 16 },
 };
 
 const ask = ({ path, body }: Asking): Promise<RawAnswer> =>
@@ -61,10 +96,13 @@ const ask = ({ path, body }: Asking): Promise<RawAnswer> =>
 
 for (const [name, request] of Object.entries(asking))
   test(`${name}: the proxy answers, and stays within 128 MiB`, async () => {
-    const { worst } = inputs.find((input) => input.name === name) as UntrustedInput;
+    const { worst } = [...xmlDocuments, ...jsonDocuments].find(
+      (input) => input.name === name,
+    ) as UntrustedInput;
     for (const [kind, make] of Object.entries(worst)) {
-      answer = { status: request.status ?? 200, document: make() };
-      const asked = await Promise.all(Array.from({ length: repetitions(2, 12) }, () => ask(request)));
+      const { status = 200, object, atOnce = repetitions(2, 12) } = request;
+      answer = { status, document: make(), ...(object && { object }) };
+      const asked = await Promise.all(Array.from({ length: atOnce }, () => ask(request)));
       for (const { status } of asked) assert.ok(status >= 200, `${kind}: ${status}`);
       assert.is(cgroup.killed(), 0, kind);
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { bytesOfPieces } from '../block-body.ts';
-import { parseBounded } from '../bounded-json.ts';
+import { type JsonText, parseBounded } from '../bounded-json.ts';
 import { isDerivationText, isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
 import {
@@ -120,7 +120,7 @@ export interface ManifestOf extends ObjectName {
 const mostOfManifest = 10_000 * 12 + 1_000;
 
 /** @throws EnvelopeError `malformed-metadata`. */
-export function parseManifest(text: Uint8Array | string): ManifestOf {
+export function parseManifest(text: JsonText): ManifestOf {
   let value: { v?: unknown; bucket?: unknown; key?: unknown; list?: unknown } | null;
   try {
     value = parseBounded(text, { maxParts: mostOfManifest, maxDepth: 10 }) as typeof value;
@@ -133,7 +133,7 @@ export function parseManifest(text: Uint8Array | string): ManifestOf {
 }
 
 /** @throws EnvelopeError `manifest-forged` for the manifest of another object */
-export function manifestOfObject(text: Uint8Array | string, name: ObjectName): StoredPartList {
+export function manifestOfObject(text: JsonText, name: ObjectName): StoredPartList {
   const manifest = parseManifest(text);
   if (manifest.bucket !== name.bucket || manifest.key !== name.key)
     throw new EnvelopeError('manifest-forged', 'the manifest belongs to another object');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseBounded } from '../bounded-json.ts';
+import { type JsonText, parseBounded } from '../bounded-json.ts';
 import { EnvelopeError } from './cipher.ts';
 import { isWrappedKey } from './manifest.ts';
 import type { KeyPurpose, ObjectName } from './metadata.ts';
@@ -37,7 +37,7 @@ export const rewrapRecordText = ({ bucket, key, keyName, keys }: RewrapRecord): 
 const mostKeys = 10_001;
 
 /** @throws EnvelopeError `malformed-metadata` */
-export function parseRewrapRecord(text: string): RewrapRecord {
+export function parseRewrapRecord(text: JsonText): RewrapRecord {
   const { v, bucket, key, keyName, keys } = parsed(text);
   const whole =
     v === 1 &&
@@ -51,13 +51,13 @@ export function parseRewrapRecord(text: string): RewrapRecord {
 }
 
 /** @throws EnvelopeError `record-forged` for another object's record */
-export function rewrapRecordOf(text: string, name: ObjectName): RewrapRecord {
+export function rewrapRecordOf(text: JsonText, name: ObjectName): RewrapRecord {
   const record = parseRewrapRecord(text);
   if (record.bucket === name.bucket && record.key === name.key) return record;
   throw new EnvelopeError('record-forged', 'the record of rewrapped keys is of another object');
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
+function parsed(text: JsonText): Readonly<Record<string, unknown>> {
   try {
     const value = parseBounded(text, { maxParts: 2 * mostKeys + 100, maxDepth: 2 });
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;

@@ -12,7 +12,7 @@ import {
 import { isVaultError } from '../../runtime/vault/contract.ts';
 import type { DataKeys } from './data-keys.ts';
 import type { MemoryBudget } from './held-memory.ts';
-import { readInTurn } from './multipart/manifest-store.ts';
+import { readInTurn } from './state/read-in-turn.ts';
 import type { StateStore } from './state/state-store.ts';
 
 /** A record of 10,000 parts takes 1.3 MB. */
@@ -21,17 +21,14 @@ const recordLimit = 4 * 1024 * 1024;
 /** Records of rewrapped keys, stored beside their objects. */
 export interface RewrapRecords {
   /**
-   * Reads a record, and holds memory for it until `work` has ended.
-   * @returns what `work` returns; undefined if there is no record
-   * @throws EnvelopeError `malformed-metadata`, `record-forged`; S3Error 503; errors of `work`
+   * Holds memory for the record, undefined if there is none, until `use` has ended.
+   * @throws EnvelopeError `malformed-metadata`, `record-forged`; S3Error 503; errors of `use`
    */
-  use<T>(
-    name: ObjectName,
-    id: string,
-    work: (record: RewrapRecord) => Promise<T> | T,
-  ): Promise<T | undefined>;
+  use<T>(name: ObjectName, id: string, use: RecordUse<T>, signal?: AbortSignal): Promise<T>;
   save(record: RewrapRecord, id: string): Promise<void>;
 }
+
+type RecordUse<T> = (record: RewrapRecord | undefined) => Promise<T>;
 
 export function createRewrapRecords(
   state: Pick<StateStore, 'read' | 'put'>,
@@ -39,16 +36,16 @@ export function createRewrapRecords(
   memory: MemoryBudget,
 ): RewrapRecords {
   return {
-    async use(name, id, work) {
+    async use(name, id, use, signal) {
       const key = rewrapRecordKey(reservedPrefix, name, id);
-      const held = memory.hold('rewraps');
+      const held = memory.hold('rewraps', signal);
       try {
         const record = await readInTurn(
           (admit) => state.read(name.bucket, key, recordLimit, admit),
-          (stored) => rewrapRecordOf(stored.toString(), name),
+          (stored) => rewrapRecordOf(stored, name),
           held,
         );
-        return record && (await work(record));
+        return await use(record);
       } finally {
         held.release();
       }
@@ -86,16 +83,16 @@ export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'use'>)
   }
 
   async function unwrapAgain(error: unknown, ...asked: Asked): Promise<Buffer[]> {
-    const [name, , items] = asked;
+    const [name, , items, signal] = asked;
     const id = idOf(items);
     if (id === undefined || !mayBeRewrapped(error)) throw error;
-    const unwrapped = await records.use(name, id, async (record) => {
-      const found = await unwrapBy(record, ...asked);
+    const unwrap = async (record: RewrapRecord | undefined) => {
+      if (record === undefined) throw error;
+      const unwrapped = await unwrapBy(record, ...asked);
       remembered.set(memoryKey(name, id), record);
-      return found;
-    });
-    if (unwrapped === undefined) throw error;
-    return unwrapped;
+      return unwrapped;
+    };
+    return records.use(name, id, unwrap, signal);
   }
 
   return {

@@ -142,7 +142,7 @@ export const inputs: readonly UntrustedInput[] = [
       around: (value) => `{"v":1,"bucket":"b","key":"k","keyName":"n","keys":${value}}`,
       bytes: 8 * MiB,
     },
-    parse: (bytes) => parseRewrapRecord(bytes.toString()),
+    parse: parseRewrapRecord,
   }),
   json({
     ...{ name: 'record of an upload', parser: 'plugins/proxy/multipart/upload-record.ts', ...ofStore },

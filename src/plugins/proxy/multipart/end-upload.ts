@@ -4,7 +4,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { inward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { readObjectChecksum } from '../../../core/s3/object-checksum.ts';
 import { parseCompleteMultipart } from '../../../core/s3/request-documents.ts';
-import { release } from '../../../runtime/memory.ts';
+import { lastUse } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { memoryCosts } from '../held-memory.ts';
 import { respondSlowly } from '../server/slow-answer.ts';
@@ -65,10 +65,9 @@ async function partsOf(
   try {
     const most = Math.min(maxParts, Math.floor(body.length / shortestPart)) * memoryCosts.completedPart;
     await held.take(most);
-    const parts = parseCompleteMultipart(body).map((part) => ({ ...part, etag: inward(part.etag) }));
+    const parts = lastUse(body, parseCompleteMultipart).map((part) => ({ ...part, etag: inward(part.etag) }));
     const named = readObjectChecksum(request.headers);
     held.release(most - parts.length * memoryCosts.completedPart);
-    release(body);
     memory.of('bodies').release();
     return { parts, named, held };
   } catch (error) {

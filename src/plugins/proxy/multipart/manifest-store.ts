@@ -23,7 +23,8 @@ import { release } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import type { BucketFacts } from '../state/bucket-facts.ts';
-import type { Admit, DelayedRemovals, PutWhen, StateStore } from '../state/state-store.ts';
+import { readInTurn, smallText } from '../state/read-in-turn.ts';
+import type { DelayedRemovals, PutWhen, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts';
 
@@ -45,8 +46,6 @@ interface ManifestStoreOptions {
 
 /** Bytes of text for a part; entries of copied parts are the longest. */
 const textOfPart = 190;
-/** Manifests of up to 170 parts are bounded by the number of requests alone. */
-const smallText = 32 * 1024;
 
 export function createManifests({
   state,
@@ -189,39 +188,6 @@ export function createManifests({
   };
 }
 
-/**
- * Reads a helper object in its turn, since a list of 10,000 parts takes 8 MB while it is read. What the parsed form
- * takes stays held until the caller releases it.
- * @throws as HeldMemory; errors of `read` and `parse`
- */
-export async function readInTurn<T>(
-  read: (admit: Admit) => Promise<Buffer | undefined>,
-  parse: (stored: Buffer) => T,
-  held: HeldMemory,
-): Promise<T | undefined> {
-  let taken = 0;
-  const admit = (bytes: number) => {
-    const more = bytes * memoryCosts.manifestByte - taken;
-    if (bytes <= smallText || more <= 0) return;
-    if (!held.tryTake(more)) throw new NoRoomYet(more);
-    taken += more;
-  };
-  for (;;)
-    try {
-      const stored = await read(admit);
-      if (stored === undefined) return undefined;
-      const spare = taken - Math.min(taken, stored.length * memoryCosts.listByte);
-      const found = parse(stored);
-      release(stored);
-      held.release(spare);
-      return found;
-    } catch (error) {
-      if (!(error instanceof NoRoomYet)) throw error;
-      await held.take(error.bytes);
-      taken += error.bytes;
-    }
-}
-
 /** Compares the bytes first, because parsing takes four times as much memory. */
 function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): boolean {
   const bytes = manifestBytes(name, list);
@@ -240,16 +206,6 @@ const forgetKey = (dek: Buffer): void => void dek.fill(0);
 
 const otherFormat = () =>
   new EnvelopeError('malformed-metadata', 'the part list is of another format than the object');
-
-/** Ends the read until there is room: connections for helper objects are scarce, and must not be held while waiting. */
-class NoRoomYet extends Error {
-  readonly bytes: number;
-
-  constructor(bytes: number) {
-    super('there is no room for the part list yet');
-    this.bytes = bytes;
-  }
-}
 
 /** Also false if the store does not answer; `svc proxy gc` removes what then stays behind. */
 async function anyIn(state: StateStore, bucket: string, reservedPrefix: string): Promise<boolean> {

@@ -4,9 +4,10 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { ProxyServices } from '../context.ts';
 import { memoryCosts } from '../held-memory.ts';
-import { manifestLimit, readInTurn } from '../multipart/manifest-store.ts';
+import { manifestLimit } from '../multipart/manifest-store.ts';
 import { readDoneRecord, readUploadRecord } from '../multipart/upload-record.ts';
 import type { StateVersion } from '../state/listings.ts';
+import { readInTurn } from '../state/read-in-turn.ts';
 import type { Admit } from '../state/state-store.ts';
 
 const readsAtOnce = 8;

@@ -20,7 +20,7 @@ import {
 import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import { release } from '../../../runtime/memory.ts';
+import { lastUse, release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
@@ -32,7 +32,7 @@ const headsAtOnce = 16;
 
 /** DeleteObjects. Reserved and invalid keys get individual errors; the store deletes the rest. */
 export const deleteObjects: OperationHandler = async (services, context) => {
-  const { objects, quiet } = parseDeleteObjects(await context.payload.read(maxDeleteBytes));
+  const { objects, quiet } = lastUse(await context.payload.read(maxDeleteBytes), parseDeleteObjects);
   await beginAnswer(context.memory.of('answers'));
   const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
   const refused = new Set(refusals.map(({ object }) => object));
@@ -45,8 +45,11 @@ export const deleteObjects: OperationHandler = async (services, context) => {
       ? { xml: emptyResult, hidden: [] }
       : await deleteAll(services, context, wanted, quiet);
   context.answer.head(200, { 'content-type': 'application/xml' });
-  await context.answer.end(withRefusals(xml, [...refusals, ...failed], hidden));
-  if (xml !== emptyResult) release(xml);
+  try {
+    await context.answer.end(withRefusals(xml, [...refusals, ...failed], hidden));
+  } finally {
+    if (xml !== emptyResult) release(xml);
+  }
 };
 
 /** An answer of the store. */
@@ -106,7 +109,7 @@ async function deleteAll(
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
   const xml = await readBody(response, maxDeleteResultBytes, context.memory.of('answers'));
-  const result = scanAnswer(xml, deleteResult);
+  const result = scanned(xml);
   const deleted = deletedKeys(
     objects.map(({ key }) => key),
     result,
@@ -117,6 +120,16 @@ async function deleteAll(
     manifests.filter(({ key }) => deleted.has(key)),
   );
   return { xml, hidden: quiet ? result.entries.filter(({ path }) => path === 'Deleted') : [] };
+}
+
+/** Releases the memory of an answer that cannot be read. */
+function scanned(xml: Buffer): ScannedDocument {
+  try {
+    return scanAnswer(xml, deleteResult);
+  } catch (error) {
+    release(xml);
+    throw error;
+  }
 }
 
 /** A store may say something of each key that it was asked to delete. */

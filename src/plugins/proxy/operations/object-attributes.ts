@@ -13,10 +13,11 @@ import {
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
 import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { VerifiedList } from '../multipart/manifest-store.ts';
 import { readAgain } from '../read/deliver.ts';
-import { ObjectChanged, type ObjectLayout } from '../read/stored-object.ts';
+import { ObjectChanged, type ObjectLayout, type StoredObject } from '../read/stored-object.ts';
 import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 
 const answerLimit = 4 * 1024 * 1024;
@@ -29,7 +30,7 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
 };
 
 async function answerAttributes(services: ProxyServices, context: RequestContext): Promise<void> {
-  const { request, signal, answer } = context;
+  const { request, signal } = context;
   const name = { bucket: request.bucket, key: request.key };
   const wanted = {
     versionId: request.query.get('versionId'),
@@ -38,14 +39,28 @@ async function answerAttributes(services: ProxyServices, context: RequestContext
   const object = await services.reader.stat(name, { ...wanted, signal }).catch(async (error: unknown) => {
     throw error instanceof S3Error ? await ownRefusal(services, context, error) : error;
   });
-  const encrypted = object.envelope !== undefined;
-  const xml = await fetchAttributes(services, context, encrypted);
+  const xml = await fetchAttributes(services, context, object.envelope !== undefined);
+  try {
+    await answerFrom(xml, object, services, context);
+  } finally {
+    release(xml);
+  }
+}
+
+async function answerFrom(
+  xml: Buffer,
+  object: StoredObject,
+  services: ProxyServices,
+  context: RequestContext,
+): Promise<void> {
+  const { request, signal, answer } = context;
   const etag = scanAttributes(xml).entries[0]?.etag;
   if (etag !== undefined && unquote(etag) !== unquote(object.etag)) throw new ObjectChanged();
-  const layout = encrypted ? await services.reader.layout(object, context) : undefined;
+  const layout = object.envelope !== undefined ? await services.reader.layout(object, context) : undefined;
   if (layout === undefined) {
     answer.head(200, { 'content-type': 'application/xml' });
-    return answer.end(withOutwardEtag(xml));
+    await answer.end(withOutwardEtag(xml));
+    return;
   }
   const asked = namesOf(String(request.headers[attributesHeader])).includes('Checksum');
   const { checksum } = asked ? await services.reader.digests(object, layout, signal) : {};

@@ -118,7 +118,7 @@ async function rewrapOnce(
   };
   const inHeaders = { items: stored.items, recorded: false };
   if (await target.isCurrent(name, envelope, inHeaders, signal)) return { as: 'current', needs };
-  const record = await records.use(name, stored.id, (record) => record);
+  const record = await records.use(name, stored.id, async (found) => found);
   const recorded = recordedKeys(record, stored);
   if (record !== undefined && recorded !== undefined) {
     const { keyName } = record;
