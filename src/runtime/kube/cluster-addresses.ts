@@ -293,6 +293,8 @@ async function listSlices(
 }
 
 const atOnce = 16;
+/** Servers of one kind in a namespace. Who creates pods there names them, and may own the names and their addresses. */
+const mostDestinations = 256;
 
 /** @throws KubeError if the API server fails, since no policy must be made from incomplete facts */
 export async function gatherFacts(
@@ -301,20 +303,26 @@ export async function gatherFacts(
   addresses: ClusterAddresses,
   signal: AbortSignal,
 ): Promise<EgressFacts> {
-  const endpoints = (urls: ReadonlySet<string>): Promise<EgressEndpoint[]> => {
+  const leftOut: string[] = [];
+  const endpoints = (what: string, urls: ReadonlySet<string>): Promise<EgressEndpoint[]> => {
     // invalid URLs are reported where they were given
     const destinations = [...urls].flatMap((url) => destinationOf(url) ?? []);
-    return inTurn(destinations, (to) => addresses.endpointOf(to, namespace, signal));
+    if (destinations.length > mostDestinations)
+      leftOut.push(
+        `The pods use ${destinations.length} ${what}; all but ${mostDestinations} are left out of the policy`,
+      );
+    const allowed = destinations.slice(0, mostDestinations);
+    return inTurn(allowed, (to) => addresses.endpointOf(to, namespace, signal));
   };
   return {
     namespace,
-    vaults: await endpoints(wanted.vaults),
-    stores: await endpoints(wanted.stores),
+    vaults: await endpoints('secrets servers', wanted.vaults),
+    stores: await endpoints('object stores', wanted.stores),
     storeBlocks: wanted.storeBlocks,
     apiServer: await addresses.apiServer(signal),
     dns: await addresses.dns(signal),
     extra: await inTurn(wanted.extra, (each) => addresses.extraOf(each, namespace, signal)),
-    warnings: wanted.warnings,
+    warnings: [...wanted.warnings, ...leftOut],
   };
 }
 

@@ -73,9 +73,11 @@ export interface NameAnswer {
   readonly failed: boolean;
 }
 
-/** Resolves all addresses of a name, IPv4 and IPv6; rejects only with the signal's reason. */
+/** Resolves the addresses of a name, IPv4 and IPv6, at most 256 of each; rejects only with the signal's reason. */
 export type NameResolver = (host: string, signal: AbortSignal) => Promise<NameAnswer>;
 
+/** A message has room for 4,000, and the owner of a name that a pod names may fill it. */
+const mostOfAnswer = 256;
 const notThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
@@ -93,7 +95,9 @@ export function systemResolver(servers?: readonly string[]): NameResolver {
     signal.removeEventListener('abort', cancel);
     signal.throwIfAborted();
     return {
-      addresses: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+      addresses: answers.flatMap((answer) =>
+        answer.status === 'fulfilled' ? answer.value.slice(0, mostOfAnswer) : [],
+      ),
       failed: answers.some((answer) => answer.status === 'rejected' && !notThere.has(answer.reason?.code)),
     };
   };

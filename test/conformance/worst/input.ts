@@ -1,6 +1,6 @@
 import type { Stoppable } from '../../support/types.ts';
 
-/** A status of HTTP or gRPC; `ended`: the connection ended without one; `silent`: nothing came for a minute. */
+/** A status of HTTP or gRPC; `ended`: the connection ended without one; `silent`: it did not end within three minutes. */
 export type AnswerKind = number | 'ended' | 'silent';
 
 /** One complete input of the worst kind, as somebody outside may send it. */

@@ -9,11 +9,11 @@ export interface Manner {
   readonly trickle?: boolean;
   /** How long the connection says nothing first. Default: not at all. */
   readonly silentMs?: number;
-  /** Ends the connection after this time, if nothing has come; in ms. Default: a minute, and then it is `silent`. */
+  /** Ends the connection after this time, if nothing has come; in ms. Default: three minutes, and then it is `silent`. */
   readonly leaveAfterMs?: number;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 180_000;
 
 /**
  * Sends the bytes of a request on a connection of its own, and reads what comes to its end.

@@ -4,6 +4,7 @@ import { KubeError, type KubeErrorCode, type KubeRequest } from '../../../src/ru
 import {
   type ClusterAddresses,
   createClusterAddresses,
+  gatherFacts,
 } from '../../../src/runtime/kube/cluster-addresses.ts';
 import { createNameBook } from '../../../src/runtime/kube/name-book.ts';
 import { fakeClient } from '../../support/fake-client.ts';
@@ -240,6 +241,18 @@ test('of DNS include the cache of the node, beside a Service that is known or us
   rig.objects[cache] = 'KUBE_UNAVAILABLE';
   rig.now += 10;
   await rig.addresses.dns(signal).then(unexpected, (error) => assert.is(error.code, 'KUBE_UNAVAILABLE'));
+});
+
+test('of a namespace are those of its first 256 secrets servers, and it is told', async (rig) => {
+  const vaults = new Set(Array.from({ length: 300 }, (_, number) => `https://n${number}.example.com`));
+  const wanted = { vaults, stores: new Set<string>(), storeBlocks: [], extra: [], warnings: ['first'] };
+  const facts = await gatherFacts('shop', wanted, rig.addresses, signal);
+  assert.is(facts.vaults.length, 256);
+  assert.is(rig.names.length, 256);
+  assert.equal(facts.warnings, [
+    'first',
+    'The pods use 300 secrets servers; all but 256 are left out of the policy',
+  ]);
 });
 
 test.run();

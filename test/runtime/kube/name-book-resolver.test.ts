@@ -51,6 +51,13 @@ test('gives all addresses of both families', async (rig) => {
   assert.is(failed, false);
 });
 
+test('leaves out what is beyond 256 addresses of a family', async (rig) => {
+  rig.answers = { [A]: Array.from({ length: 400 }, (_, at) => [192, 0, at >> 8, at & 255]), [AAAA]: [v6] };
+  const { addresses } = await rig.resolve('vault.example.com', signal);
+  assert.is(addresses.length, 257);
+  assert.ok(addresses.includes('2001:db8::1'));
+});
+
 test('takes a name without addresses of a family, or that is not there, for an answer', async (rig) => {
   rig.answers = { [A]: [[192, 0, 2, 1]], [AAAA]: [] };
   assert.equal(await rig.resolve('vault.example.com', signal), { addresses: ['192.0.2.1'], failed: false });

@@ -61,7 +61,10 @@ export const callerInputs: readonly CallerInput[] = [
         '</CompleteMultipartUpload>',
       ),
   },
-  ...documents('DeleteObjects', remove, 2 * MiB, 'Delete', 'Object'),
+  ...documents('DeleteObjects', remove, 2 * MiB, 'Delete', 'Object').map((one) =>
+    // one key of two megabytes is a key like others, and refused within the result
+    one.name.endsWith(': entities') ? { ...one, outcomes: [200] } : one,
+  ),
   {
     ...{ name: 'DeleteObjects: as many keys as fit', line: remove, outcomes: refused },
     body: () => filled(2 * MiB, '<Delete>', '<Object><Key>a</Key></Object>', '</Delete>'),

@@ -32,27 +32,40 @@ const tenThousandParts = () =>
     '</CompleteMultipartUpload>',
   );
 
+/** Beyond them a proxy takes no part that is sent again; several proxies, or a store that lies, may show more. */
+const mostRecords = 11_000;
+
 const uploads: readonly UploadInput[] = [
   {
-    name: 'ListParts of an upload of 10,000 records',
-    records: 10_000,
+    name: 'ListParts of an upload of as many records as a proxy leaves',
+    records: mostRecords,
     line: list,
     outcomes: [200, 500],
     atOnce: 64,
   },
   {
-    name: 'ListParts of an upload of 250,000 records',
-    records: 250_000,
+    name: 'ListParts of an upload of three times as many records',
+    records: 3 * mostRecords,
     line: list,
     outcomes: [200, 400, 500],
   },
   {
-    ...{ name: 'Complete of an upload of 10,000 records', records: 10_000, line: complete, atOnce: 40 },
-    ...{ body: tenThousandParts, outcomes: [400] },
+    ...{
+      name: 'Complete of an upload of as many records as a proxy leaves',
+      records: mostRecords,
+      line: complete,
+      atOnce: 40,
+    },
+    // 200: it began to answer, with blanks, before it knew; the error is in the body, as S3 has it
+    ...{ body: tenThousandParts, outcomes: [200, 400] },
   },
   {
-    ...{ name: 'Complete of an upload of 150,000 records', records: 150_000, line: complete },
-    ...{ body: tenThousandParts, outcomes: [400, 500] },
+    ...{
+      name: 'Complete of an upload of three times as many records',
+      records: 3 * mostRecords,
+      line: complete,
+    },
+    ...{ body: tenThousandParts, outcomes: [200, 400, 500] },
   },
 ];
 
