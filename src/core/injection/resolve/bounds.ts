@@ -61,12 +61,12 @@ export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): 
 }
 
 /** An error if the pod's settings, which each wrapped container gets, would take too much in all of them together. */
-export function additionErrors({ spec }: Pod, plan: InjectionPlan): string[] {
-  const wrapped = plan.containers?.length ?? spec.containers.length;
+export function additionErrors({ spec }: Pod, { containers, ...added }: InjectionPlan): string[] {
+  const wrapped = containers?.length ?? spec.containers.length;
   return beyond(
     'spec.containers',
     'characters of paths, mappings and other settings of svc in all wrapped containers together',
-    wrapped * JSON.stringify(plan).length,
+    wrapped * JSON.stringify(added).length,
     most.additions,
   );
 }
