@@ -26,6 +26,9 @@ export function statusOfNumber(text: string): GrpcStatus {
   return (/^\d{1,2}$/.test(text) ? names[Number(text)] : undefined) ?? 'UNKNOWN';
 }
 
+/** The number of a status, as in a `grpc-status` field. */
+export const numberOfStatus = (status: GrpcStatus): string => String(names.indexOf(status));
+
 /** Maps an HTTP status other than 200 as gRPC specifies. */
 export function statusOfHttp(status: number): GrpcStatus {
   if (status === 400) return 'INTERNAL';

@@ -14,6 +14,8 @@ export interface ConnectionBounds {
   readonly requests: number;
   /** Milliseconds without traffic after which a request may be ended for the sake of another. */
   readonly staleMs: number;
+  /** Whether an address with more connections than any other gives way first. Not behind a load balancer. */
+  readonly shared: boolean;
 }
 
 interface Watched {
@@ -47,13 +49,15 @@ export class Connections {
 
   constructor(bounds: Partial<ConnectionBounds> = {}) {
     const { connections = unbounded, handshakes = unbounded, requests = unbounded } = bounds;
-    this.#bounds = { connections, handshakes, requests, staleMs: bounds.staleMs ?? unbounded };
+    const { staleMs = unbounded, shared = false } = bounds;
+    this.#bounds = { connections, handshakes, requests, staleMs, shared };
   }
 
   /**
    * Counts a server's connections as they are accepted, before any handshake. One above the limit ends the slowest
    * connection with an unfinished handshake or head, else the longest idle one, else the longest stale one; if there is
-   * none, it is refused.
+   * none, it is refused. Where the places are shared, the address with the most connections ends one of its own, in the
+   * same order, if need be with a request in progress.
    */
   guard(server: Server): void {
     const isTls = 'setSecureContext' in server;
@@ -126,7 +130,19 @@ export class Connections {
   #hasRoom(isTls: boolean): boolean {
     const [oldest] = this.#handshakes.values();
     if (isTls && oldest !== undefined && this.#handshakes.size >= this.#bounds.handshakes) this.#end(oldest);
-    return this.#watched.size < this.#bounds.connections || this.#endIdle() || this.endStale();
+    const isFull = this.#watched.size >= this.#bounds.connections;
+    return !isFull || this.#endOfGreediest() || this.#endIdle() || this.endStale();
+  }
+
+  /** Only an address with several connections is greedy. */
+  #endOfGreediest(): boolean {
+    if (!this.#bounds.shared) return false;
+    const byAddress = Map.groupBy(this.#watched, ([{ remoteAddress }]) => remoteAddress);
+    let most: [Socket, Watched][] = [];
+    for (const own of byAddress.values()) if (own.length > most.length) most = own;
+    const [oldest, second] = most;
+    if (oldest === undefined || second === undefined) return false;
+    return this.#endIdle(most) || this.#end(oldest[0]);
   }
 
   /** Runs within OpenSSL: nothing may end the connection here. */
@@ -147,9 +163,9 @@ export class Connections {
     watched.handshake = undefined;
   }
 
-  #endIdle(): boolean {
+  #endIdle(among: Iterable<[Socket, Watched]> = this.#watched): boolean {
     let found: [Socket, Watched] | undefined;
-    for (const [accepted, watched] of this.#watched) {
+    for (const [accepted, watched] of among) {
       if (watched.requests > 0) continue;
       if (found === undefined || givesWayBefore(watched, found[1])) found = [accepted, watched];
     }

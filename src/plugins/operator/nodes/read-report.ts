@@ -65,7 +65,13 @@ function whole(name: string, text: string): number {
   return value;
 }
 
+/** Bytes. */
 const longestReport = 1_048_576;
+
+/** @throws ReportRefused INVALID_ARGUMENT */
+export function checkLength(bytes: number): void {
+  if (bytes > longestReport) throw invalid(`a report has at most ${longestReport} bytes`);
+}
 
 /** The bounded parts of a message, by field number. */
 interface Shape {
@@ -91,10 +97,10 @@ const report: Shape = {
 
 /**
  * Checks a report before it is decoded: a megabyte of empty messages would decode to a hundred megabytes.
+ * @param bytes of a length that was checked
  * @throws ReportRefused INVALID_ARGUMENT beyond a bound; ProtobufError if it cannot be parsed
  */
 function checkShape(bytes: Uint8Array): void {
-  if (bytes.length > longestReport) throw invalid(`a report has at most ${longestReport} bytes`);
   const counts = new Map<Shape, number>();
   const check = (shape: Shape, start: number, end: number): void =>
     visitNested(bytes, start, end, (number, from, to) => {

@@ -1,24 +1,8 @@
-import type { TLSSocket } from 'node:tls';
-import type {
-  MethodDefinition,
-  ServerInterceptor,
-  ServerUnaryCall,
-  ServiceDefinition,
-  sendUnaryData,
-} from '@grpc/grpc-js';
-import { Budget } from '../../../core/budget.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import type { Leadership } from '../contract.ts';
 import type { NodeTokens } from './node-tokens.ts';
 import type { NodeMetrics, NodeWatch } from './node-watch.ts';
-import {
-  type Decode,
-  type NodeReportMessage,
-  type NodeReportReply,
-  ReportRefused,
-  readReport,
-} from './read-report.ts';
+import { type Decode, type NodeReportReply, ReportRefused, readReport } from './read-report.ts';
 
 export interface AnswerParts {
   readonly watch: NodeWatch;
@@ -35,9 +19,9 @@ const longestInterval = 60_000;
 /** Checks reports in the order that the schema defines: leadership, form, caller. */
 export function createAnswer(parts: AnswerParts): ReportHandler {
   const { metrics, log } = parts;
-  return async (bytes, decode, caller) => {
+  return async (read, decode, caller) => {
     try {
-      const reply = await answered(parts, bytes, decode, caller);
+      const reply = await answered(parts, read, decode, caller);
       metrics.report('ok');
       return reply;
     } catch (error) {
@@ -50,12 +34,12 @@ export function createAnswer(parts: AnswerParts): ReportHandler {
 
 async function answered(
   { watch, leadership, tokens }: AnswerParts,
-  bytes: Buffer,
+  read: () => Promise<Buffer>,
   decode: Decode,
   caller: Caller,
 ): Promise<NodeReportReply> {
   checkLeads(leadership);
-  const report = readReport(bytes, decode);
+  const report = readReport(await read(), decode);
   await checkCaller(caller, report.node, tokens);
   // another replica may lead by now
   checkLeads(leadership);
@@ -114,9 +98,7 @@ function urisOf(names: string): readonly string[] {
   return all.filter(([, type]) => type === 'URI').map(([, , value = '']) => value);
 }
 
-type Grpc = typeof import('@grpc/grpc-js');
-
-interface Caller {
+export interface Caller {
   /** Names of the certificate, as Node writes them. */
   readonly names: string | undefined;
   readonly expires: Date;
@@ -126,110 +108,12 @@ interface Caller {
   readonly peer: string;
 }
 
-/** Rejects with ReportRefused. */
-type ReportHandler = (bytes: Buffer, decode: Decode, caller: Caller) => Promise<NodeReportReply>;
-
-export interface GrpcEndpoint {
-  /** Serves a connection whose certificate was verified. */
-  serve(socket: TLSSocket): void;
-  /** Ends all connections once their pending requests are answered, within `graceMs`. */
-  retire(graceMs: number): void;
-}
-
 /**
- * Receives longer reports than the schema allows, to answer them as the schema says: gRPC itself would refuse them as
- * too large, and the agent would retry forever.
+ * @param read the report's bytes; rejects with ReportRefused
+ * @returns rejects with ReportRefused
  */
-const limits = {
-  'grpc.max_receive_message_length': 2 * 1_048_576,
-  'grpc.max_concurrent_streams': 4,
-  'grpc-node.max_session_memory': 10,
-  'grpc.keepalive_time_ms': 60_000,
-  'grpc.keepalive_timeout_ms': 20_000,
-  'grpc.enable_channelz': 0,
-};
-
-/**
- * Reports being read or answered at a time, for all connections together: 16 MiB. The others stay unread in the
- * network, where the flow control of HTTP/2 holds them.
- */
-const reportsAtOnce = 8;
-/** Milliseconds from the beginning of a report to its answer. */
-const reportTimeoutMs = 10_000;
-
-/** Loads gRPC and the schema; reports reach `answer` as bytes. */
-export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEndpoint> {
-  const [{ default: grpc }, service] = await Promise.all([
-    import('@grpc/grpc-js'),
-    loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel'),
-  ]);
-  const method = service['ReportNode'] as MethodDefinition<NodeReportMessage, NodeReportReply>;
-  const server = new grpc.Server({ ...limits, interceptors: [takeTurns(grpc)] });
-  const raw = { ...method, requestDeserialize: (bytes: Buffer) => bytes };
-  server.addService({ ReportNode: raw } as ServiceDefinition, {
-    ReportNode: (call: Call, reply: sendUnaryData<NodeReportReply>) =>
-      void respond(grpc, () => answer(call.request, method.requestDeserialize, callerOf(call)), reply),
-  });
-  const inject = () => server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
-  let injector = inject();
-  return {
-    serve: (socket) => injector.injectConnection(socket),
-    retire(graceMs) {
-      const former = injector;
-      injector = inject();
-      former.drain(graceMs);
-      former.destroy();
-    },
-  };
-}
-
-/** Has each call wait for its turn before anything of its message is read. */
-function takeTurns(grpc: Grpc): ServerInterceptor {
-  const turns = new Budget(reportsAtOnce);
-  return (_method, call) => {
-    const turn = turns.ask(1);
-    const end = () => {
-      clearTimeout(timer);
-      if (!turn.giveUp()) turn.release();
-    };
-    const intercepted = new grpc.ServerInterceptingCall(call, {
-      start: (next) => next({ onCancel: end }),
-      sendStatus(status, next) {
-        end();
-        next(status);
-      },
-    });
-    const read = intercepted.startRead.bind(intercepted);
-    intercepted.startRead = () => void turn.granted.then((granted) => granted && read());
-    const tooLate = { code: grpc.status.DEADLINE_EXCEEDED, details: 'the report did not arrive in time' };
-    const timer = setTimeout(() => intercepted.sendStatus(tooLate), reportTimeoutMs).unref();
-    return intercepted;
-  };
-}
-
-type Call = ServerUnaryCall<Buffer, NodeReportReply>;
-
-async function respond(
-  grpc: Grpc,
-  answer: () => Promise<NodeReportReply>,
-  reply: sendUnaryData<NodeReportReply>,
-): Promise<void> {
-  try {
-    reply(null, await answer());
-  } catch (error) {
-    const { status, message } =
-      error instanceof ReportRefused ? error : new ReportRefused('INTERNAL', 'an internal error');
-    reply({ code: grpc.status[status], details: message });
-  }
-}
-
-function callerOf(call: Call): Caller {
-  const certificate = call.getAuthContext().sslPeerCertificate;
-  const [authorization] = call.metadata.get('authorization');
-  return {
-    names: certificate?.subjectaltname,
-    expires: new Date(certificate?.valid_to ?? 0),
-    token: /^Bearer (\S+)$/.exec(String(authorization ?? ''))?.[1],
-    peer: call.getPeer().replace(/:\d+$/, ''),
-  };
-}
+export type ReportHandler = (
+  read: () => Promise<Buffer>,
+  decode: Decode,
+  caller: Caller,
+) => Promise<NodeReportReply>;

@@ -1,4 +1,4 @@
-import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
+import { createSecureContext, createServer } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
@@ -7,10 +7,11 @@ import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
+import { createGrpcEndpoint, type GrpcEndpoint } from './grpc-endpoint.ts';
 import { defaultLimits, type NodeRegistryLimits } from './node-registry.ts';
 import type { NodeTokens } from './node-tokens.ts';
 import { createNodeMetrics, NodeWatch } from './node-watch.ts';
-import { createAnswer, createGrpcEndpoint, type GrpcEndpoint } from './report-endpoint.ts';
+import { createAnswer } from './report-endpoint.ts';
 
 export interface NodeChannelOptions {
   readonly address: ListenAddress;
@@ -23,6 +24,8 @@ export interface NodeChannelOptions {
   /** Ends the channel. */
   readonly signal: AbortSignal;
   readonly limits?: Partial<NodeRegistryLimits>;
+  /** Maximum number; default: what the container's memory allows. */
+  readonly connections?: number;
   /** In milliseconds, monotonic. */
   readonly now?: () => number;
 }
@@ -50,7 +53,8 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   const metrics = createNodeMetrics(options.metrics);
   const watch = new NodeWatch({ limits, now, log, metrics, leadership });
   const endpoint = await createGrpcEndpoint(createAnswer({ watch, leadership, tokens, metrics, log }));
-  const listener = await listenForNodes(address, certificates, endpoint.serve);
+  const { connections = connectionsIn(process.constrainedMemory()) } = options;
+  const listener = await listenForNodes(address, certificates, endpoint, connections);
   certificates.onChange(() => renew(listener, endpoint, options));
   log.info('nodes.listening', { address: listener.address });
   return {
@@ -85,13 +89,32 @@ async function ended(
 ): Promise<void> {
   await untilAborted(signal);
   watch.end();
-  const closed = listener.close(graceMs);
+  // first, because it tells the agents
   endpoint.retire(graceMs);
-  await closed;
+  await listener.close(graceMs);
 }
 
 /** Each agent has one connection, and the registry holds at most 5,000 nodes. */
-const bounds = { connections: 6_000, handshakes: 256, requests: 1 };
+const mostConnections = 6_000;
+const MiB = 1_048_576;
+/** An idle connection takes about half, its report the rest. */
+const bytesOfConnection = MiB / 8;
+/** For everything else. */
+const bytesOfOperator = 64 * MiB;
+
+/**
+ * How many connections fit into a container of that many bytes; 0 or a huge number: without a limit. A connection more
+ * ends another one, whose agent connects again when it reports.
+ */
+export function connectionsIn(bytes: number): number {
+  if (bytes === 0) return mostConnections;
+  const fit = Math.floor((bytes - bytesOfOperator) / bytesOfConnection);
+  return Math.min(mostConnections, Math.max(fewestConnections, fit));
+}
+const fewestConnections = 128;
+
+/** A call that stands still may be ended for the sake of another connection after `staleMs`. */
+const bounds = { handshakes: 256, staleMs: 2_000, shared: true };
 
 interface TlsListener {
   /** With the actual port. */
@@ -109,9 +132,10 @@ interface TlsListener {
 async function listenForNodes(
   at: ListenAddress,
   certificates: NodeCertificates,
-  accept: (socket: TLSSocket) => void,
+  endpoint: GrpcEndpoint,
+  most: number,
 ): Promise<TlsListener> {
-  const connections = new Connections(bounds);
+  const connections = new Connections({ ...bounds, connections: most });
   const server = createServer(
     {
       ...materialOf(certificates),
@@ -120,8 +144,7 @@ async function listenForNodes(
     (socket) => {
       // agents may disconnect at any time
       socket.on('error', () => {});
-      // an agent's connection is never idle: it stays as long as the agent wants
-      if (connections.begin(socket, socket)) accept(socket);
+      endpoint.serve(socket, (call) => connections.begin(socket, call));
     },
   );
   connections.guard(server);

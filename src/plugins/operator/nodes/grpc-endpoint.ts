@@ -1,0 +1,120 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { frame, numberOfStatus } from '../../../core/grpc.ts';
+import { loadProtoService } from '../../../runtime/net/load-proto.ts';
+import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
+import { IncomingReport, ReportPlaces, smallReport } from './incoming-report.ts';
+import type { Caller, ReportHandler } from './report-endpoint.ts';
+
+export interface GrpcEndpoint {
+  /**
+   * Serves a connection whose certificate was verified.
+   * @param begin called with each call; false if the connection is being closed
+   */
+  serve(socket: TLSSocket, begin: (call: ServerHttp2Stream) => boolean): void;
+  /** Ends all connections once their pending requests are answered, within `graceMs`. */
+  retire(graceMs: number): void;
+}
+
+/**
+ * An agent sends one report at a time. The window is what a connection can make this side hold before a report has its
+ * place. gRPC's own server leaves it at 64 KiB for each stream.
+ */
+const options = {
+  settings: {
+    maxConcurrentStreams: 1,
+    initialWindowSize: smallReport,
+    maxHeaderListSize: 16_384,
+    headerTableSize: 4_096,
+    enablePush: false,
+  },
+  /** MB, the unit that Node has for it. */
+  maxSessionMemory: 1,
+};
+
+/** Milliseconds: agents report every 15 s, or every minute where there are many. */
+const silentMs = 180_000;
+
+const path = '/svc.operator.v1.NodeChannel/ReportNode';
+
+type Method = MethodDefinition<NodeReportMessage, NodeReportReply>;
+
+/** Loads the schema; reports reach `answer` as bytes. */
+export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEndpoint> {
+  const service = await loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel');
+  const { requestDeserialize, responseSerialize } = service['ReportNode'] as Method;
+  const places = new ReportPlaces();
+  const sessions = new Set<ServerHttp2Session>();
+  const respond = async (stream: ServerHttp2Stream, caller: Caller) => {
+    const report = new IncomingReport(stream, places, caller.peer, (why) => fail(stream, why));
+    try {
+      succeed(stream, responseSerialize(await answer(() => report.read(), requestDeserialize, caller)));
+    } catch (error) {
+      fail(stream, error);
+    } finally {
+      report.end();
+    }
+  };
+  return {
+    serve(socket, begin) {
+      const identity = identityOf(socket);
+      const session = performServerHandshake(socket, options);
+      sessions.add(session);
+      session
+        // agents may break off at any time
+        .on('error', () => {})
+        .on('close', () => sessions.delete(session))
+        .setTimeout(silentMs, () => session.destroy());
+      session.on('stream', (stream, headers) => {
+        stream.on('error', () => {});
+        if (!begin(stream)) return;
+        if (headers[':path'] === path) void respond(stream, { ...identity, token: tokenOf(headers) });
+        else fail(stream, new ReportRefused('UNIMPLEMENTED', 'there is no such method'));
+      });
+    },
+    retire(graceMs) {
+      const former = [...sessions];
+      for (const session of former) session.close();
+      const late = () => {
+        for (const session of former) session.destroy();
+      };
+      setTimeout(late, graceMs).unref();
+    },
+  };
+}
+
+/** Kept in place of the certificate, which takes more memory. */
+function identityOf(socket: TLSSocket): Omit<Caller, 'token'> {
+  const { subjectaltname, valid_to } = socket.getPeerCertificate();
+  return { names: subjectaltname, expires: new Date(valid_to), peer: socket.remoteAddress ?? '' };
+}
+
+function tokenOf({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+  return /^Bearer (\S+)$/.exec(authorization)?.[1];
+}
+
+const responseHeaders = { ':status': 200, 'content-type': 'application/grpc' };
+
+function succeed(stream: ServerHttp2Stream, reply: Uint8Array): void {
+  if (stream.closed) return;
+  stream.respond(responseHeaders, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+  stream.end(frame(reply));
+}
+
+/** What is left of the report is not read. */
+function fail(stream: ServerHttp2Stream, error: unknown): void {
+  if (stream.closed) return;
+  const { status, message } =
+    error instanceof ReportRefused ? error : new ReportRefused('INTERNAL', 'an internal error');
+  const fields = { 'grpc-status': numberOfStatus(status), 'grpc-message': encodeURI(message) };
+  stream.respond({ ...responseHeaders, ...fields }, { endStream: true });
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}
