@@ -9,8 +9,8 @@ import type { TLSSocket } from 'node:tls';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { frame, numberOfStatus } from '../../../core/grpc.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
-import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
 import { IncomingReport, ReportPlaces, smallReport } from './incoming-report.ts';
+import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
 import type { Caller, ReportHandler } from './report-endpoint.ts';
 
 export interface GrpcEndpoint {
@@ -53,7 +53,10 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
   const places = new ReportPlaces();
   const sessions = new Set<ServerHttp2Session>();
   const respond = async (stream: ServerHttp2Stream, caller: Caller) => {
-    const report = new IncomingReport(stream, places, caller.peer, (why) => fail(stream, why));
+    const report = new IncomingReport(stream, places, caller.peer, (why) => {
+      fail(stream, why);
+      stream.close(constants.NGHTTP2_CANCEL);
+    });
     try {
       succeed(stream, responseSerialize(await answer(() => report.read(), requestDeserialize, caller)));
     } catch (error) {
@@ -103,18 +106,18 @@ function tokenOf({ authorization = '' }: IncomingHttpHeaders): string | undefine
 const responseHeaders = { ':status': 200, 'content-type': 'application/grpc' };
 
 function succeed(stream: ServerHttp2Stream, reply: Uint8Array): void {
-  if (stream.closed) return;
+  if (stream.closed || stream.headersSent) return;
   stream.respond(responseHeaders, { waitForTrailers: true });
   stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
   stream.end(frame(reply));
 }
 
-/** What is left of the report is not read. */
+/** What is left of the report is discarded: some clients look at an answer only once they have sent everything. */
 function fail(stream: ServerHttp2Stream, error: unknown): void {
-  if (stream.closed) return;
+  if (stream.closed || stream.headersSent) return;
   const { status, message } =
     error instanceof ReportRefused ? error : new ReportRefused('INTERNAL', 'an internal error');
   const fields = { 'grpc-status': numberOfStatus(status), 'grpc-message': encodeURI(message) };
   stream.respond({ ...responseHeaders, ...fields }, { endStream: true });
-  stream.close(constants.NGHTTP2_NO_ERROR);
+  stream.resume();
 }

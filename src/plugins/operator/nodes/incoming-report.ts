@@ -64,7 +64,7 @@ export class IncomingReport {
   readonly #over = new AbortController();
   readonly #held: (() => void)[] = [];
 
-  /** @param refuse ends the call with an answer */
+  /** @param refuse answers a late call, and closes it */
   constructor(
     stream: ServerHttp2Stream,
     places: ReportPlaces,
@@ -147,7 +147,9 @@ export class IncomingReport {
     try {
       yield* this.#stream.iterator({ destroyOnReturn: false });
     } catch (cause) {
-      throw signal.aborted ? signal.reason : new ReportRefused('CANCELLED', 'the agent has given up', { cause });
+      throw signal.aborted
+        ? signal.reason
+        : new ReportRefused('CANCELLED', 'the agent has given up', { cause });
     }
   }
 }

@@ -35,7 +35,10 @@ export interface ChannelRig {
   stop(): Promise<void>;
 }
 
-export async function startChannel(limits: NodeChannelOptions['limits'] = {}): Promise<ChannelRig> {
+export async function startChannel(
+  limits: NodeChannelOptions['limits'] = {},
+  connections = 512,
+): Promise<ChannelRig> {
   const folder = temporaryFolder('node-channel');
   const tls = {
     certPath: join(folder.path, 'tls.crt'),
@@ -52,7 +55,7 @@ export async function startChannel(limits: NodeChannelOptions['limits'] = {}): P
   let ahead = 0;
   const channel = await startNodeChannel({
     address: { host: '127.0.0.1', port: 0 },
-    ...{ certificates, leadership, tokens, log, metrics, health, limits, signal: end.signal },
+    ...{ certificates, leadership, tokens, log, metrics, health, limits, connections, signal: end.signal },
     now: () => performance.now() + ahead,
   });
   const writeTls: ChannelRig['writeTls'] = ({ cert, key, ca }) => {

@@ -331,31 +331,59 @@ function unfinishedReport(session: ClientHttp2Session, bytes: number): () => boo
   return () => taken;
 }
 
-test('are read a few at a time, however many are begun by whoever has a certificate', async ({
+/** A connection from 127.0.0.`host` with the certificate that all agents share. */
+function sessionFrom(host: number, { address, tls }: ChannelRig): ClientHttp2Session {
+  const [ca, key, cert] = [tls.caPath, tls.keyPath, tls.certPath].map((path) => readFileSync(path));
+  const localAddress = `127.0.0.${host}`;
+  const options = { ca, key, cert, servername: 'localhost', localAddress } as SecureClientSessionOptions;
+  return connectHttp2(`https://${address.host}:${address.port}`, options).on('error', () => {});
+}
+
+test('are read a few at a time, fewer of one address, however many are begun by whoever has a certificate', async ({
   rig,
   start,
 }) => {
-  const [ca, key, cert] = [rig.tls.caPath, rig.tls.keyPath, rig.tls.certPath].map((path) =>
-    readFileSync(path),
-  );
-  const url = `https://${rig.address.host}:${rig.address.port}`;
-  const sessions = Array.from({ length: 10 }, () =>
-    connectHttp2(url, { ca, key, cert, servername: 'localhost' } as SecureClientSessionOptions),
-  );
-  const reports = sessions.flatMap((session) =>
-    [1, 2, 3, 4].map(() =>
-      unfinishedReport(
-        session.on('error', () => {}),
-        1_900_000,
-      ),
-    ),
-  );
-  const taken = () => reports.filter((isTaken) => isTaken()).length;
-  await waitFor('the first ones', () => taken() >= 8);
+  const begun = (hosts: readonly number[]) => {
+    const sessions = hosts.map((host) => sessionFrom(host, rig));
+    const reports = sessions.flatMap((session) => [1, 2].map(() => unfinishedReport(session, 1_000_000)));
+    return { sessions, taken: () => reports.filter((isTaken) => isTaken()).length };
+  };
+  const one = begun([2, 2, 2, 2]);
+  await waitFor('the first ones of one address', () => one.taken() >= 2);
   await setTimeout(500);
-  assert.is(taken(), 8);
-  for (const session of sessions) session.destroy();
+  assert.is(one.taken(), 2);
+  const others = begun([3, 3, 4, 4, 5, 5, 6, 6]);
+  await waitFor('those of others', () => one.taken() + others.taken() >= 8);
+  await setTimeout(500);
+  assert.is(one.taken() + others.taken(), 8);
+  // all places are held by slow ones
   await connected(start());
+  for (const session of [...one.sessions, ...others.sessions]) session.destroy();
+});
+
+test('go on where one address has taken every connection, which then gives way', async () => {
+  const rig = await startChannel({}, 10);
+  const agents = [1, 2, 3].map((n) =>
+    startAgent({
+      ...{ address: rig.address, tls: rig.tls, node: `node-${n}`, tokenPath: rig.tokenOf(`node-${n}`) },
+      timings: { heartbeat: 100 },
+    }),
+  );
+  await Promise.all(agents.map(connected));
+  const greedy: ClientHttp2Session[] = [];
+  for (let n = 0; n < 30; n++) {
+    const session = sessionFrom(9, rig);
+    unfinishedReport(session, 1_000);
+    greedy.push(session);
+    await waitFor('the connection', () => session.destroyed || !session.connecting);
+  }
+  const open = () => greedy.filter(({ destroyed }) => !destroyed).length;
+  await waitFor('the others to give way', () => open() <= 9);
+  await setTimeout(500);
+  await Promise.all(agents.map(connected));
+  for (const session of greedy) session.destroy();
+  await Promise.all(agents.map(({ channel }) => channel.close()));
+  await rig.stop();
 });
 
 test('end promptly, with agents that are connected and callers that say nothing', async ({ rig, start }) => {
