@@ -17,9 +17,9 @@ const room = 128 * 1024 * 1024;
 let store: Loopback;
 let cgroup: MemoryCgroup;
 let proxy: SvcProxy;
-let answer: Answer = { status: 200, document: Buffer.alloc(0) };
+let answer: StoreAnswer = { status: 200, document: Buffer.alloc(0) };
 
-interface Answer {
+interface StoreAnswer {
   readonly status: number;
   readonly document: Buffer;
   /** Of the object, whose helper object is the document. */
@@ -59,14 +59,14 @@ interface Asking {
   readonly body?: Buffer;
   /** Of the answer. */
   readonly status?: number;
-  readonly object?: Answer['object'];
+  readonly object?: StoreAnswer['object'];
   /** Requests at once. */
   readonly atOnce?: number;
 }
 
 const wrapped = `vault:v1:${Buffer.alloc(60, 1).toString('base64')}`;
 /** @param keyName another one than the proxy's has it look for a record */
-const encrypted = (keys: string, keyName: string): Answer['object'] => ({
+const encrypted = (keys: string, keyName: string): StoreAnswer['object'] => ({
   [encryptedHeader]: 'true',
   'x-amz-meta-svc-wrapped-dek': keys,
   'x-amz-meta-svc-algorithm': 'AES-256-GCM',
