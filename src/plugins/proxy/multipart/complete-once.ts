@@ -269,7 +269,7 @@ export function matchParts(named: readonly CompletedPart[], records: readonly Pa
   const known = new Map<string, PartRecord | 'ambiguous'>();
   for (const record of records) {
     const id = `${record.part.n} ${record.etag}`;
-    known.set(id, known.has(id) ? 'ambiguous' : record);
+    known.set(id, known.has(id) && !isWithoutBody(record) ? 'ambiguous' : record);
   }
   return named.map(({ partNumber, etag }) => {
     const record = known.get(`${partNumber} ${etag}`);
@@ -278,6 +278,9 @@ export function matchParts(named: readonly CompletedPart[], records: readonly Pa
     return record;
   });
 }
+
+/** Empty parts of format 2 have no segment, and so one ETag: each of their records tells all there is. */
+const isWithoutBody = ({ part }: PartRecord): boolean => 'salt' in part && part.size === 0;
 
 export function completedAnswer(completed: Completed, location: string): SlowResponse {
   const { bucket, key, etag, versionId, checksum } = completed;

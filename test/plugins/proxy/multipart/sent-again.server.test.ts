@@ -65,6 +65,14 @@ class Upload {
 for (const format of ['1', '2']) {
   const both = () => (proxies.get(format) ?? []).map(({ s3 }) => s3) as [S3Client, S3Client];
 
+  test(`are completed if they are empty (format ${format})`, async () => {
+    const [one, other] = both();
+    const upload = await Upload.begin(one, `empty-again-${format}`);
+    let etag = '';
+    for (const s3 of [one, other, one]) etag = await upload.send(s3, 1, '');
+    assert.is(await upload.complete(other, [etag]), '');
+  });
+
   test(`replace their record, through whichever proxy (format ${format})`, async () => {
     const [one, other] = both();
     const upload = await Upload.begin(one, `again-${format}`);
