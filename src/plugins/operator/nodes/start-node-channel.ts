@@ -97,8 +97,8 @@ async function ended(
 /** Each agent has one connection, and the registry holds at most 5,000 nodes. */
 const mostConnections = 6_000;
 const MiB = 1_048_576;
-/** An idle connection takes about half, its report the rest. */
-const bytesOfConnection = MiB / 8;
+/** An idle connection takes up to 100 KiB, with reports 180; the rest stays for reviews. */
+const bytesOfConnection = MiB / 4;
 /** For everything else. */
 const bytesOfOperator = 64 * MiB;
 
