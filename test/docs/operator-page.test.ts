@@ -51,7 +51,10 @@ test('has every condition of health', () => {
 test('has every code with which the process ends, and every reason of an event', () => {
   const codes = found(operator, /new SvcError\(\s*'([A-Z_]+)'/g);
   // these are told to whoever makes the pod
-  const ofPods = ['ADMISSION_INVALID', 'CLUSTER_NOT_LISTED', 'IMAGE_REFERENCE', 'PULL_SECRETS'];
+  const ofPods = [
+    ...['ADMISSION_INVALID', 'CLUSTER_NOT_LISTED', 'CONFIGS_NOT_READ', 'CONFIGS_TOO_MANY'],
+    ...['IMAGE_REFERENCE', 'PULL_SECRETS'],
+  ];
   for (const code of ofPods) assert.ok(codes.includes(code), code);
   namesAll(codes.filter((code) => !ofPods.includes(code)));
   namesAll(found(operator, /'((?:Foreign|Egress|Spec)[A-Z][A-Za-z]+)'/g));

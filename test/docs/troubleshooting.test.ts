@@ -33,6 +33,8 @@ const unseen: Readonly<Record<string, string>> = {
   INTERNAL: 'exit status 70: what it was is in the message',
   ADMISSION_INVALID: 'told to whoever calls the webhook, and in OPERATOR.md',
   CLUSTER_NOT_LISTED: 'told by its message',
+  CONFIGS_NOT_READ: 'told by its message',
+  CONFIGS_TOO_MANY: 'told by its message',
   IMAGE_LOOKUP: 'told by its message',
   IMAGE_REFERENCE: 'told by its message',
   PULL_SECRETS: 'told by its message',

@@ -29,7 +29,7 @@ const maxOfKind = {
   /** Keys of helper objects to delete. */
   removals: 4 * MiB,
   /** Part lists of objects. */
-  lists: 25 * MiB,
+  lists: 20 * MiB,
   /** Records of rewrapped keys. */
   rewraps: 8 * MiB,
   /** Pages of helper objects' listings, and answers to their deletion. */

@@ -43,7 +43,11 @@ test('of each kind the first goes on within a reserve, and then the next', async
   one.release();
   assert.is(await state(more), 'granted');
   assert.is(await state(memory.hold('lists').take(12 * MiB)), 'granted', 'one of another kind, too');
-  assert.is(await state(memory.hold('records').take(12 * MiB)), 'waits', 'beyond the reserve');
+  const gone = new AbortController();
+  const beyond = memory.hold('records', gone.signal).take(12 * MiB);
+  assert.is(await state(beyond), 'waits', 'beyond the reserve');
+  gone.abort({ code: 'gone' });
+  assert.is(await state(beyond), 'gone');
 });
 
 test('who waits too long is told to slow down, and who leaves is in nobody’s way', async () => {
