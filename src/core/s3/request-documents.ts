@@ -151,8 +151,8 @@ export interface DeleteObjectsRequest {
 const maxObjects = 1000;
 /** S3's limit. */
 export const maxDeleteBytes = 2 * 1024 * 1024;
-/** Limit for a response, which has a message for each key that could not be deleted. */
-export const maxDeleteResultBytes = 8 * 1024 * 1024;
+/** Limit for a response: the keys of the request, which it may escape at greater length, with a message for each. */
+export const maxDeleteResultBytes = 4 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
 const conditionNames = Object.keys(conditions) as (keyof typeof conditions)[];

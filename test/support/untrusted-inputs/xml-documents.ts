@@ -160,7 +160,7 @@ export const inputs: readonly UntrustedInput[] = [
       return [deletedKeys(['a'], result), withRefusals(xml, [], result.entries)];
     },
     form: {
-      ...{ root: 'DeleteResult', entries: ['Deleted', 'Error'], mostEntries: 1_000, bytes: 8 * MiB },
+      ...{ root: 'DeleteResult', entries: ['Deleted', 'Error'], mostEntries: 1_000, bytes: 4 * MiB },
       ...{ entry: () => '<Deleted><Key>a</Key></Deleted>', fields: ['Key', 'Code', 'Message', 'VersionId'] },
     },
   }),
