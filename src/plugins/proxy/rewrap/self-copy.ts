@@ -37,7 +37,7 @@ export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
   return reasons.find(([applies]) => applies)?.[1];
 }
 
-/** The owner, and who has been granted what. */
+/** The owner, and the grants of all others. */
 export const acl: DocumentShape = {
   root: 'AccessControlPolicy',
   entries: ['AccessControlList/Grant'],
