@@ -23,8 +23,8 @@ type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 const maxTrailers = 16;
 /** Slices of one input that share its memory. */
 const maxSlices = 16;
-/** For the plaintext behind them. */
-const blockBytes = 16 * 1024;
+/** For the plaintext behind them, each block four times as large as the one before. */
+const blockBytes = { first: 1024, largest: 16 * 1024 };
 const trailerSignature = 'x-amz-trailer-signature';
 
 /** Collects one CRLF-terminated line of bounded length across pieces. A lone CR is rejected. */
@@ -74,6 +74,8 @@ export class ChunkDecoder {
   #state: State = 'size';
   #left = 0;
   #decoded = 0;
+  #chunks = 0;
+  #rest: Buffer = Buffer.alloc(0);
   readonly #line = new ChunkLine();
   readonly #trailers = new Map<string, string>();
   readonly #options: ChunkDecoderOptions;
@@ -87,6 +89,21 @@ export class ChunkDecoder {
     return this.#state === 'done';
   }
 
+  /** Whether somebody looks at each chunk. */
+  get isObserved(): boolean {
+    return this.#options.observer !== undefined;
+  }
+
+  /** Number of chunks so far. */
+  get chunks(): number {
+    return this.#chunks;
+  }
+
+  /** What the last `push` left of its input. */
+  get rest(): Buffer {
+    return this.#rest;
+  }
+
   /** Lower-case names, without the trailer signature; complete when `done`. */
   get trailers(): ReadonlyMap<string, string> {
     return this.#trailers;
@@ -95,10 +112,13 @@ export class ChunkDecoder {
   /**
    * The plaintext in `input`: a few slices that share its memory, and the rest copied together, because senders may cut
    * a body into chunks of one byte.
+   * @param maxChunks beyond which nothing more is read: it is left in `rest`
    */
-  push(input: Buffer): Buffer[] {
+  push(input: Buffer, maxChunks = Number.POSITIVE_INFINITY): Buffer[] {
     const pieces = new Pieces(input);
-    for (let at = 0; at < input.length; ) {
+    const last = this.#chunks + maxChunks;
+    let at = 0;
+    while (at < input.length && (this.#chunks < last || this.#state !== 'size')) {
       if (this.#state !== 'data') at = this.#takeLine(input, at);
       else {
         const end = Math.min(input.length, at + this.#left);
@@ -107,6 +127,7 @@ export class ChunkDecoder {
         at = end;
       }
     }
+    this.#rest = input.subarray(at);
     return pieces.all();
   }
 
@@ -149,6 +170,7 @@ export class ChunkDecoder {
 
   #startChunk(size: number, signature: string | undefined): void {
     this.#decoded += size;
+    this.#chunks++;
     this.#checkLength(size === 0);
     this.#options.observer?.chunkStart(size, signature);
     this.#left = size;
@@ -200,6 +222,7 @@ class Pieces {
   readonly #input: Buffer;
   readonly #pieces: Buffer[] = [];
   #block: Buffer | undefined;
+  #blockBytes = blockBytes.first;
   #filled = 0;
 
   constructor(input: Buffer) {
@@ -212,11 +235,11 @@ class Pieces {
       return;
     }
     for (let at = start; at < end; ) {
-      this.#block ??= Buffer.allocUnsafeSlow(blockBytes);
+      this.#block ??= Buffer.allocUnsafeSlow(this.#blockBytes);
       const copied = this.#input.copy(this.#block, this.#filled, at, end);
       at += copied;
       this.#filled += copied;
-      if (this.#filled === blockBytes) this.#endBlock();
+      if (this.#filled === this.#blockBytes) this.#endBlock();
     }
   }
 
@@ -228,6 +251,7 @@ class Pieces {
   #endBlock(): void {
     if (this.#block !== undefined) this.#pieces.push(this.#block.subarray(0, this.#filled));
     this.#block = undefined;
+    this.#blockBytes = Math.min(4 * this.#blockBytes, blockBytes.largest);
     this.#filled = 0;
   }
 }

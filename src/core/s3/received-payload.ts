@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { collect } from '../collect.ts';
 import {
   type Checksum,
@@ -106,17 +107,36 @@ async function* verified(source: PayloadSource, checks: Checks): AsyncGenerator<
   const verifier = new PlaintextVerifier(expected, also);
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
   let received = 0;
-  for await (const raw of source.raw()) {
-    for (const chunk of decoder?.push(raw) ?? [raw]) {
-      received += chunk.length;
-      if (received > source.limit) throw s3Error('EntityTooLarge');
-      verifier.update(chunk);
-      yield chunk;
-    }
+  const chunks = decoder === undefined ? source.raw() : decodeInTurns(source.raw(), decoder);
+  for await (const chunk of chunks) {
+    received += chunk.length;
+    if (received > source.limit) throw s3Error('EntityTooLarge');
+    verifier.update(chunk);
+    yield chunk;
   }
   decoder?.end();
   if (length !== undefined && received !== length) throw s3Error('IncompleteBody');
   onEnd(verifier.finish(decoder?.trailers));
+}
+
+/** Chunks of one body that are decoded before all other work gets its turn: with a signature to check, and without. */
+const maxChunksInTurn = { signed: 128, unsigned: 2_048 };
+
+/** What the decoder makes of a body, which its sender may have cut into chunks of one byte. */
+async function* decodeInTurns(
+  body: AsyncIterable<Buffer> | Iterable<Buffer>,
+  decoder: ChunkDecoder,
+): AsyncGenerator<Buffer> {
+  const inTurn = maxChunksInTurn[decoder.isObserved ? 'signed' : 'unsigned'];
+  let turn = decoder.chunks + inTurn;
+  for await (const raw of body) {
+    for (let rest = raw; rest.length > 0; rest = decoder.rest) {
+      yield* decoder.push(rest, turn - decoder.chunks);
+      if (decoder.chunks < turn) continue;
+      await setImmediate();
+      turn = decoder.chunks + inTurn;
+    }
+  }
 }
 
 /** Maximum framing bytes of a short body in chunks, besides its data. */
@@ -129,7 +149,9 @@ async function verifiedWhole(raw: Promise<Buffer>, source: PayloadSource, checks
   if (loading !== undefined) await loading;
   const verifier = new PlaintextVerifier(expected, also);
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
-  const pieces = decoder?.push(bytes) ?? [bytes];
+  const pieces: Buffer[] = [];
+  if (decoder === undefined) pieces.push(bytes);
+  else for await (const piece of decodeInTurns([bytes], decoder)) pieces.push(piece);
   const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   verifier.update(body);
   decoder?.end();

@@ -231,4 +231,13 @@ test('whatever comes, the answer is data or an S3 error', () => {
   );
 });
 
+test('after so many chunks the rest of an input is left for the next time', () => {
+  const decoder = new ChunkDecoder({ signed: false, trailer: false });
+  const input = Buffer.from('1\r\na\r\n2\r\nbc\r\n1\r\nd\r\n0\r\n\r\n');
+  assert.is(Buffer.concat(decoder.push(input, 2)).toString(), 'abc');
+  assert.is(decoder.rest.toString(), '1\r\nd\r\n0\r\n\r\n');
+  assert.is(Buffer.concat(decoder.push(decoder.rest, 2)).toString(), 'd');
+  assert.equal([decoder.rest.length, decoder.done, decoder.chunks], [0, true, 4]);
+});
+
 test.run();

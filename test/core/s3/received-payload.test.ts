@@ -170,4 +170,30 @@ test('a body of unknown length is refused as soon as it is too long', async () =
   assert.is(await codeOf(trailing, ['6\r\nhello!\r\n0\r\n\r\n'], { limit: 5 }), 'EntityTooLarge');
 });
 
+test('the chunks of a body that has many are decoded in turns, between which others run', async () => {
+  const text = 'a<b>'.repeat(2_000);
+  const chunks = Buffer.from(`${[...text].map((char) => `1\r\n${char}\r\n`).join('')}0\r\n\r\n`);
+  const headers = {
+    'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+    'transfer-encoding': 'chunked',
+  };
+  const payload = createPayload({
+    ...{ headers, signature: undefined, limit: text.length },
+    async *raw() {
+      yield chunks.subarray(0, 7);
+      yield chunks.subarray(7);
+    },
+  });
+  let [turns, done] = [0, false];
+  const count = () => {
+    turns++;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  const read = await payload.read(text.length);
+  done = true;
+  assert.is(read.toString(), text);
+  assert.ok(turns >= 3, `${turns}`);
+});
+
 test.run();

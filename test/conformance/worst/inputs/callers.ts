@@ -121,6 +121,12 @@ export const callerInputs: readonly CallerInput[] = [
     outcomes: [400],
   },
   {
+    name: 'DeleteObjects in aws-chunks of one byte',
+    ...{ line: remove, headers: [unsignedChunks, 'x-amz-decoded-content-length: 700000'] },
+    body: () => Buffer.from(`${'1\r\n \r\n'.repeat(700_000)}0\r\n\r\n`),
+    outcomes: [400],
+  },
+  {
     ...{ name: 'a chunk header of a megabyte', line: 'PUT /bucket/x', headers: [chunked] },
     body: () => Buffer.from(`1;${'a'.repeat(MiB)}\r\nx\r\n0\r\n\r\n`),
     outcomes: [400, 413, 'ended'],
