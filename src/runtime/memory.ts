@@ -89,6 +89,16 @@ export function lastUse<T>(bytes: Buffer, read: (bytes: Buffer) => T): T {
   }
 }
 
+/** What `read` makes of bytes that it may share; they are freed if it throws. */
+export function readOrRelease<T>(bytes: Buffer, read: (bytes: Buffer) => T): T {
+  try {
+    return read(bytes);
+  } catch (error) {
+    release(bytes);
+    throw error;
+  }
+}
+
 /**
  * Makes malloc keep freed blocks of up to 4 MiB, for a process that constantly allocates large buffers: by default,
  * glibc maps every block of more than 128 KiB anew, page by page. glibc adapts to the largest freed block.

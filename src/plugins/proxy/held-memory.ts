@@ -1,5 +1,6 @@
 import { Budget, type Share } from '../../core/budget.ts';
 import { errorCatalog, S3Error } from '../../core/s3/error.ts';
+import { type MinPace, Pace } from '../../runtime/net/pace.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -65,6 +66,10 @@ export const memoryCosts = {
 /** Milliseconds after which a request that waits for memory gets SlowDown. */
 const maxWaitMs = 20_000;
 
+/** Of callers that others wait for: 51 KiB/s, measured by the largest write. */
+const minPace: MinPace = { bytes: 256 * KiB, ms: 5_000 };
+const paceCheckMs = 500;
+
 /** No memory became free in time: callers retry, and asking the store again would help nobody. */
 export class MemorySpent extends S3Error {
   constructor() {
@@ -82,6 +87,14 @@ export interface HeldMemory {
   tryTake(bytes: number): boolean;
   /** Returns this many bytes, at most what is held; default: all. Safe to call at any time. */
   release(bytes?: number): void;
+}
+
+/** At the other end of a request. */
+export interface Caller {
+  /** Bytes that have moved between it and this process. */
+  moved(): number;
+  /** Disconnects it. */
+  end(): void;
 }
 
 /**
@@ -106,19 +119,79 @@ export class MemoryBudget {
     return new Hold(this.#kind(kind), signal);
   }
 
+  /**
+   * Does work that holds memory of this kind and is as fast as the caller. While others wait for that memory, the caller
+   * that has been slow for the longest is disconnected.
+   */
+  atPaceOf<T>(caller: Caller, kind: HeldKind, work: () => Promise<T>): Promise<T> {
+    return this.#kind(kind).atPaceOf(caller, work);
+  }
+
   #kind(name: HeldKind): Kind {
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
-    const kind = { budget: new Budget(maxOfKind[name], 'smallest', this.#whole), holds: new Set<Hold>() };
+    const budget = new Budget(maxOfKind[name], 'smallest', this.#whole);
+    const kind = new Kind(budget, () => this.#serveFirsts());
     this.#kinds.set(name, kind);
     return kind;
   }
+
+  /** What one kind gives back may be what the first of another one waits for. */
+  #serveFirsts(): void {
+    for (const kind of this.#kinds.values()) kind.serveFirst();
+  }
 }
 
-interface Kind {
+class Kind {
   readonly budget: Budget;
   /** In order of their first request. */
-  readonly holds: Set<Hold>;
+  readonly holds = new Set<Hold>();
+  /** Called when memory of this kind, or a place in it, has become free. */
+  readonly freed: () => void;
+  readonly #paces = new Map<Caller, Pace>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(budget: Budget, freed: () => void) {
+    this.budget = budget;
+    this.freed = freed;
+  }
+
+  serveFirst(): void {
+    if (this.budget.waiting === 0) return;
+    const [first] = this.holds;
+    first?.force();
+  }
+
+  async atPaceOf<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    this.#paces.set(caller, new Pace(minPace, caller.moved()));
+    try {
+      return await work();
+    } finally {
+      this.#paces.delete(caller);
+    }
+  }
+
+  /** Call it when somebody begins to wait. */
+  watchPaces(): void {
+    this.#timer ??= setInterval(() => this.#checkPaces(), paceCheckMs).unref();
+  }
+
+  #checkPaces(): void {
+    if (this.budget.waiting === 0) this.#timer = void clearInterval(this.#timer);
+    else this.#endSlowest();
+  }
+
+  #endSlowest(): void {
+    let slowest: Caller | undefined;
+    let slowestSince = Number.POSITIVE_INFINITY;
+    for (const [caller, pace] of this.#paces) {
+      const since = pace.slowSince(caller.moved()) ?? Number.POSITIVE_INFINITY;
+      if (since >= slowestSince) continue;
+      slowest = caller;
+      slowestSince = since;
+    }
+    slowest?.end();
+  }
 }
 
 class Hold implements HeldMemory {
@@ -134,6 +207,7 @@ class Hold implements HeldMemory {
   async take(bytes: number): Promise<void> {
     const share = this.#ask(bytes);
     if (!share.waits) return;
+    this.#kind.watchPaces();
     let reason: unknown = new MemorySpent();
     const late = setTimeout(() => share.giveUp(), maxWaitMs);
     const onAbort = () => {
@@ -168,23 +242,22 @@ class Hold implements HeldMemory {
     this.#leaveIfEmpty();
   }
 
+  /** Grants what waits, within the reserve. */
+  force(): void {
+    for (const share of this.#shares) share.force(reserveBytes);
+  }
+
   #ask(bytes: number): Share {
     const share = this.#kind.budget.ask(bytes);
     this.#shares.push(share);
     this.#kind.holds.add(this);
-    this.#serveFirst();
+    this.#kind.serveFirst();
     return share;
   }
 
   #leaveIfEmpty(): void {
-    if (this.#shares.some((share) => share.waits || share.held > 0)) return;
-    this.#kind.holds.delete(this);
-    this.#serveFirst();
-  }
-
-  #serveFirst(): void {
-    const [first] = this.#kind.holds;
-    if (first !== undefined) for (const share of first.#shares) share.force(reserveBytes);
+    if (!this.#shares.some((share) => share.waits || share.held > 0)) this.#kind.holds.delete(this);
+    this.#kind.freed();
   }
 }
 
@@ -192,17 +265,25 @@ class Hold implements HeldMemory {
 export class RequestMemory {
   readonly #budget: MemoryBudget;
   readonly #signal: AbortSignal;
+  readonly #caller: Caller | undefined;
   readonly #holds = new Map<HeldKind, HeldMemory>();
 
-  constructor(budget: MemoryBudget, signal: AbortSignal) {
+  /** @param caller absent: the request is the process's own */
+  constructor(budget: MemoryBudget, signal: AbortSignal, caller?: Caller) {
     this.#budget = budget;
     this.#signal = signal;
+    this.#caller = caller;
   }
 
   of(kind: HeldKind): HeldMemory {
     const held = this.#holds.get(kind) ?? this.#budget.hold(kind, this.#signal);
     this.#holds.set(kind, held);
     return held;
+  }
+
+  /** Does work that holds memory of this kind and waits for the caller only. */
+  atCallersPace<T>(kind: HeldKind, work: () => Promise<T>): Promise<T> {
+    return this.#caller === undefined ? work() : this.#budget.atPaceOf(this.#caller, kind, work);
   }
 
   /** At the end of the request. */

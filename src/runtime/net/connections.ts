@@ -2,6 +2,7 @@ import type http from 'node:http';
 import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
 import type { Stream } from 'node:stream';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { Pace } from './pace.ts';
 
 export interface ConnectionBounds {
   /** Maximum number of connections, those in their TLS handshake included. */
@@ -27,9 +28,7 @@ interface Watched {
   /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
   readBefore: number;
   idleSince: number;
-  /** Bytes read and written up to the last check. */
-  moved: number;
-  movedAt: number;
+  readonly pace: Pace;
 }
 
 const unbounded = Number.POSITIVE_INFINITY;
@@ -100,15 +99,15 @@ export class Connections {
 
   /** Ends the connection whose request has stalled longest, if there is one. */
   endStale(): boolean {
-    const now = performance.now();
-    let stalest: [Socket, Watched] | undefined;
-    for (const [accepted, watched] of this.#watched) {
-      const moved = accepted.bytesRead + accepted.bytesWritten;
-      if (moved !== watched.moved) Object.assign(watched, { moved, movedAt: now });
-      if (watched.requests === 0 || now - watched.movedAt < this.#bounds.staleMs) continue;
-      if (stalest === undefined || watched.movedAt < stalest[1].movedAt) stalest = [accepted, watched];
+    let stalest: Socket | undefined;
+    let stalestSince = unbounded;
+    for (const [accepted, { pace, requests }] of this.#watched) {
+      const since = pace.slowSince(movedBy(accepted)) ?? unbounded;
+      if (requests === 0 || since >= stalestSince) continue;
+      stalest = accepted;
+      stalestSince = since;
     }
-    return stalest !== undefined && this.#end(stalest[0]);
+    return stalest !== undefined && this.#end(stalest);
   }
 
   #admit(accepted: Socket, isTls: boolean): boolean {
@@ -119,8 +118,8 @@ export class Connections {
   }
 
   #watch(accepted: Socket, handshake: string | undefined): void {
-    const now = performance.now();
-    const idle = { requests: 0, readBefore: 0, idleSince: now, moved: 0, movedAt: now };
+    const pace = new Pace({ bytes: 1, ms: this.#bounds.staleMs }, 0);
+    const idle = { requests: 0, readBefore: 0, idleSince: performance.now(), pace };
     this.#watched.set(accepted, { socket: accepted, handshake, ...idle });
     if (handshake !== undefined) this.#handshakes.set(handshake, accepted);
     accepted.once('close', () => this.#forget(accepted));
@@ -185,6 +184,9 @@ export class Connections {
     this.#watched.delete(accepted);
   }
 }
+
+/** Bytes in both directions. */
+export const movedBy = ({ bytesRead, bytesWritten }: Socket): number => bytesRead + bytesWritten;
 
 function count(watched: Watched, by: 1 | -1): void {
   watched.requests += by;

@@ -50,6 +50,17 @@ test('of each kind the first goes on within a reserve, and then the next', async
   assert.is(await state(beyond), 'gone');
 });
 
+test('the first of a kind goes on when another kind gives back what the reserve lacked', async () => {
+  const memory = new MemoryBudget(4 * MiB);
+  const [list, record] = [memory.hold('lists'), memory.hold('records')];
+  await list.take(4 * MiB);
+  await record.take(8 * MiB);
+  const survey = memory.hold('surveys').take(12 * MiB);
+  assert.is(await state(survey), 'waits', 'beyond the reserve');
+  record.release(4 * MiB);
+  assert.is(await state(survey), 'granted');
+});
+
 test('who waits too long is told to slow down, and who leaves is in nobody’s way', async () => {
   const time = startVirtualTime();
   try {

@@ -20,7 +20,7 @@ import {
 import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import { lastUse, release } from '../../../runtime/memory.ts';
+import { lastUse, readOrRelease, release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
@@ -46,7 +46,8 @@ export const deleteObjects: OperationHandler = async (services, context) => {
       : await deleteAll(services, context, wanted, quiet);
   context.answer.head(200, { 'content-type': 'application/xml' });
   try {
-    await context.answer.end(withRefusals(xml, [...refusals, ...failed], hidden));
+    const body = withRefusals(xml, [...refusals, ...failed], hidden);
+    await context.memory.atCallersPace('answers', () => context.answer.end(body));
   } finally {
     if (xml !== emptyResult) release(xml);
   }
@@ -109,7 +110,7 @@ async function deleteAll(
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
   const xml = await readBody(response, maxDeleteResultBytes, context.memory.of('answers'));
-  const result = scanned(xml);
+  const result = readOrRelease(xml, (bytes) => scanAnswer(bytes, deleteResult));
   const deleted = deletedKeys(
     objects.map(({ key }) => key),
     result,
@@ -120,16 +121,6 @@ async function deleteAll(
     manifests.filter(({ key }) => deleted.has(key)),
   );
   return { xml, hidden: quiet ? result.entries.filter(({ path }) => path === 'Deleted') : [] };
-}
-
-/** Releases the memory of an answer that cannot be read. */
-function scanned(xml: Buffer): ScannedDocument {
-  try {
-    return scanAnswer(xml, deleteResult);
-  } catch (error) {
-    release(xml);
-    throw error;
-  }
 }
 
 /** A store may say something of each key that it was asked to delete. */

@@ -20,7 +20,7 @@ import type { UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import { release } from '../../../runtime/memory.ts';
+import { readOrRelease, release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 
@@ -44,7 +44,7 @@ async function answerListing(
   listing: Listing,
   cache: PlaintextCache,
   services: ProxyServices,
-  { request: { bucket }, answer, signal }: RequestContext,
+  { request: { bucket }, answer, memory, signal }: RequestContext,
 ): Promise<void> {
   const { reservedPrefix } = services.config;
   const shown = listing.entries.filter(({ key }) => !key.startsWith(reservedPrefix));
@@ -59,7 +59,7 @@ async function answerListing(
     };
   });
   answer.head(200, { 'content-type': 'application/xml' });
-  await answer.end(xml);
+  await memory.atCallersPace('answers', () => answer.end(xml));
 }
 
 /** The part of a checksum that listings show. */
@@ -74,21 +74,11 @@ async function callersPage(
 ): Promise<Listing> {
   const { reservedPrefix } = services.config;
   const query = context.request.query.entries;
-  const listing = scanned(await fetchListing(services, context, query));
+  const listing = readOrRelease(await fetchListing(services, context, query), scanListing);
   if (!isWhollyReserved(listing, reservedPrefix)) return listing;
   release(listing.xml);
   const behind = await fetchListing(services, context, queryBehind(operation, query, reservedPrefix));
-  return scanned(withOwnEcho(operation, query, behind));
-}
-
-/** Releases the memory of a document that cannot be parsed. */
-export function scanned(xml: Buffer): Listing {
-  try {
-    return scanListing(xml);
-  } catch (error) {
-    release(xml);
-    throw error;
-  }
+  return readOrRelease(withOwnEcho(operation, query, behind), scanListing);
 }
 
 async function fetchListing(

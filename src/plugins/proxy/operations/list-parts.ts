@@ -10,24 +10,24 @@ import {
   responseHeadersDownstream,
   unquote,
 } from '../../../core/s3/headers.ts';
-import { type Listing, type ListingEntry, rewriteListing } from '../../../core/s3/listing.ts';
+import { type Listing, type ListingEntry, rewriteListing, scanListing } from '../../../core/s3/listing.ts';
 import { typeOfUpload } from '../../../core/s3/object-checksum.ts';
 import { checksumElement } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import { release } from '../../../runtime/memory.ts';
+import { readOrRelease, release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { memoryCosts } from '../held-memory.ts';
 import { openRecordedChecksums } from '../multipart/verify-checksums.ts';
 import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
-import { checksumKind, scanned } from './list-objects.ts';
+import { checksumKind } from './list-objects.ts';
 
 const listingLimit = 4 * 1024 * 1024;
 
 /** ListParts with plaintext sizes, and with plaintext checksums if the upload was created with an algorithm. */
 export const listParts: OperationHandler = async (services, context) => {
-  const { answer, payload } = context;
+  const { answer, memory, payload } = context;
   await payload.read(0);
-  const listing = scanned(await fetchParts(services, context));
+  const listing = readOrRelease(await fetchParts(services, context), scanListing);
   try {
     const sums = await checksumsOf(services, context, listing);
     const edit = (entry: ListingEntry) => ({
@@ -37,7 +37,7 @@ export const listParts: OperationHandler = async (services, context) => {
     });
     const xml = rewriteListing(listing, edit, sums.kind);
     answer.head(200, { 'content-type': 'application/xml' });
-    await answer.end(xml);
+    await memory.atCallersPace('answers', () => answer.end(xml));
   } finally {
     release(listing.xml);
   }

@@ -11,7 +11,7 @@ import {
 } from '../../../core/s3/sigv4-verify.ts';
 import { isLoopback } from '../../../core/settings/setting.ts';
 import type { ProxyConfig } from '../config.ts';
-import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
+import { type MemoryBudget, memoryCosts, type RequestMemory } from '../held-memory.ts';
 
 /**
  * Decides whether a request may be served. Returns undefined for callers that are not authenticated.
@@ -133,13 +133,14 @@ export const reservedKey = (reservedPrefix: string): S3Error =>
 const smallBody = 16 * 1024;
 
 /** The payload, whose `read` takes memory before the first byte. */
-export function withMemory(payload: Payload, held: HeldMemory): Payload {
+export function withMemory(payload: Payload, memory: RequestMemory): Payload {
   return {
     ...payload,
     async read(limit) {
       const bytes = Math.min(payload.length ?? limit, limit);
-      if (bytes > smallBody) await held.take(bytes * memoryCosts.bodyByte);
-      return payload.read(limit);
+      if (bytes <= smallBody) return payload.read(limit);
+      await memory.of('bodies').take(bytes * memoryCosts.bodyByte);
+      return memory.atCallersPace('bodies', () => payload.read(limit));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { joinRepeated } from '../../../core/s3/headers.ts';
@@ -9,8 +10,9 @@ import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/requ
 import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
+import { movedBy, resetSocket } from '../../../runtime/net/connections.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { RequestMemory } from '../held-memory.ts';
+import { type Caller, RequestMemory } from '../held-memory.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
 import {
@@ -100,7 +102,11 @@ class Serving {
     this.#request = request;
     this.#response = response;
     this.#awaitsContinue = expectsContinue;
-    this.#memory = new RequestMemory(dispatching.services.memory, this.#gone.signal);
+    this.#memory = new RequestMemory(
+      dispatching.services.memory,
+      this.#gone.signal,
+      callerAt(request.socket),
+    );
     this.#answer = new HttpResponseWriter(response, {
       stallMs: dispatching.stallMs,
       mayReuse: () => !dispatching.signal.aborted && this.#bodyIsRead(),
@@ -176,7 +182,7 @@ class Serving {
     let log: Logger | undefined;
     return {
       request,
-      payload: withMemory(payload, this.#memory.of('bodies')),
+      payload: withMemory(payload, this.#memory),
       answer: this.#answer,
       memory: this.#memory,
       signal: this.#gone.signal,
@@ -260,6 +266,11 @@ class Serving {
     });
   }
 }
+
+const callerAt = (socket: Socket): Caller => ({
+  moved: () => movedBy(socket),
+  end: () => resetSocket(socket),
+});
 
 interface Admitted {
   readonly request: S3Request;

@@ -38,10 +38,10 @@ function remaining(bytes: number): MemoryBudget {
 test('a body takes its memory before it is read, and gives it back with its request', async () => {
   const memory = remaining(101 * KiB);
   const first = new RequestMemory(memory, never);
-  await withMemory(body(40 * KiB).payload, first.of('bodies')).read(100 * KiB);
+  await withMemory(body(40 * KiB).payload, first).read(100 * KiB);
   assert.ok(memory.used > 80 * KiB);
   const { payload, noted } = body(20 * KiB);
-  const second = withMemory(payload, memory.hold('bodies')).read(100 * KiB);
+  const second = withMemory(payload, new RequestMemory(memory, never)).read(100 * KiB);
   await sleep(20);
   assert.is(noted.reads, 0);
   first.release();
@@ -52,13 +52,13 @@ test('a body takes its memory before it is read, and gives it back with its requ
 
 test('one of unknown length takes what it may have at most', async () => {
   const memory = remaining(401 * KiB);
-  await withMemory(body(undefined).payload, memory.hold('bodies')).read(80 * KiB);
+  await withMemory(body(undefined).payload, new RequestMemory(memory, never)).read(80 * KiB);
   assert.is(memory.used, 160 * KiB + 1);
 });
 
 test('small ones take none', async () => {
   const memory = remaining(1);
-  await withMemory(body(16 * KiB).payload, memory.hold('bodies')).read(100 * KiB);
+  await withMemory(body(16 * KiB).payload, new RequestMemory(memory, never)).read(100 * KiB);
   assert.is(memory.used, 1);
 });
 
