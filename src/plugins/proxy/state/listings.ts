@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
@@ -18,11 +19,13 @@ export interface StateVersion extends StateObject {
 /** Fits 1,000 entries of at most a kilobyte each. */
 const pageLimit = 4 * 1024 * 1024;
 /** S3 lists 1,000 at a time, MinIO 10,000 uploads. */
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 /** For a page of one part. */
 const partLimit = 64 * 1024;
 /** Uploads of earlier releases have a record for each time that a part was sent. */
-const mostPages = 1_000;
+const maxPages = 1_000;
+/** Characters of a key, or of a token that contains one. */
+const maxMarker = 8 * 1024;
 
 interface Listing {
   readonly query: Query;
@@ -115,7 +118,7 @@ async function* pages(
   let next: Query | undefined = begin;
   const begun = new Set<string>();
   while (next) {
-    begun.add(JSON.stringify(next));
+    begun.add(digestOf(next));
     const held = memory.hold('pages');
     const wanted = {
       bucket,
@@ -181,13 +184,13 @@ export async function listingPage(
 ): Promise<ScannedDocument> {
   if (held !== undefined) await beginAnswer(held);
   const response = await upstream.send({ method: 'GET', bucket, key, query, ...(signal && { signal }) });
-  return xmlResult(response, { mostEntries, ...shape }, limit, held);
+  return xmlResult(response, { mostEntries: maxEntries, ...shape }, limit, held);
 }
 
 /**
  * Query for the next page; undefined after the last.
- * @param begun queries of all pages so far
- * @throws S3Error for an endless listing, such as one that returns to an earlier page
+ * @param begun digests of the queries of all pages so far
+ * @throws S3Error for an endless listing, such as one that returns to an earlier page, and for a marker that is too long
  */
 function following(
   page: ScannedDocument,
@@ -200,10 +203,15 @@ function following(
     return value ? [[name, value] as const] : [];
   });
   if (next.length === 0) return undefined;
-  if (begun.size >= mostPages || begun.has(JSON.stringify(next)))
+  if (next.some(([, value]) => value.length > maxMarker))
+    throw s3Error('InternalError', 'A listing of the object store goes on after a name that is too long.');
+  if (begun.size >= maxPages || begun.has(digestOf(next)))
     throw s3Error('InternalError', 'A listing of the object store has no end.');
   return next;
 }
+
+/** Of a fixed size, since the store may make its markers as long as it likes. */
+const digestOf = (query: Query): string => hash('sha256', JSON.stringify(query), 'base64');
 
 function stateObject(entry: Fields): StateObject {
   const modified = new Date(entry.get('LastModified') ?? '');

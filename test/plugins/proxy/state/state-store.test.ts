@@ -118,6 +118,11 @@ test('is not followed to where it has led before', async () => {
   assert.is(await askedWithoutEnd((page) => `${page % 3}`), 4);
 });
 
+test('is not followed to a place whose name is too long to keep', async () => {
+  assert.is(await askedWithoutEnd((page) => `${page}`.padEnd(8_192, '-')), 1_000);
+  assert.is(await askedWithoutEnd((page) => `${page}`.padEnd(8_193, '-')), 1);
+});
+
 test('is not taken at its word when it could not delete', async () => {
   const { state, stop } = await before((_, response) => {
     response.end('<DeleteResult><Error><Key>k</Key><Code>AccessDenied</Code></Error></DeleteResult>');
