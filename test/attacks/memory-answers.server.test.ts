@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encryptedHeader } from '../../src/core/envelope/metadata.ts';
+import { lyingEnvelope, manifestPointer, wrappedKey } from '../support/envelope-headers.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
 import { type Loopback, listen } from '../support/loopback.ts';
 import { type RawAnswer, rawHttp } from '../support/raw-http.ts';
@@ -64,18 +64,6 @@ interface Asking {
   readonly atOnce?: number;
 }
 
-const wrapped = `vault:v1:${Buffer.alloc(60, 1).toString('base64')}`;
-/** @param keyName another one than the proxy's has it look for a record */
-const encrypted = (keys: string, keyName: string): StoreAnswer['object'] => ({
-  [encryptedHeader]: 'true',
-  'x-amz-meta-svc-wrapped-dek': keys,
-  'x-amz-meta-svc-algorithm': 'AES-256-GCM',
-  'x-amz-meta-svc-key-name': keyName,
-  'x-amz-meta-svc-key-version': '1',
-  etag: '"a-2"',
-});
-const manifest = Buffer.alloc(16, 1).toString('base64url');
-
 const versioned = Buffer.from(
   '<Delete><Quiet>true</Quiet><Object><Key>a</Key><VersionId>v</VersionId></Object></Delete>',
 );
@@ -86,9 +74,9 @@ const asking: Readonly<Record<string, Asking>> = {
   Error: { path: '/bucket?acl', status: 400 },
   'manifest of an object': {
     path: '/bucket/x',
-    object: encrypted(JSON.stringify({ v: 1, manifest, seal: wrapped }), 'svc'),
+    object: lyingEnvelope(manifestPointer),
   },
-  'record of rewrapped keys': { path: '/bucket/x', object: encrypted(wrapped, 'other'), atOnce: 16 },
+  'record of rewrapped keys': { path: '/bucket/x', object: lyingEnvelope(wrappedKey, 'other'), atOnce: 16 },
 };
 
 const ask = ({ path, body }: Asking): Promise<RawAnswer> =>

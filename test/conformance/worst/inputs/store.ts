@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encryptedHeader } from '../../../../src/core/envelope/metadata.ts';
+import { lyingEnvelope, manifestPointer, wrappedKey } from '../../../support/envelope-headers.ts';
 import type { AnswerKind } from '../input.ts';
 import { filled, KiB, MiB, numbered, once, worstJson, worstXml } from './pieces.ts';
 
@@ -144,17 +144,6 @@ const results: readonly StoreInput[] = [
   },
 ];
 
-const envelope = (keys: string, keyName = 'svc'): Readonly<Record<string, string>> => ({
-  [encryptedHeader]: 'true',
-  'x-amz-meta-svc-wrapped-dek': keys,
-  'x-amz-meta-svc-algorithm': 'AES-256-GCM',
-  'x-amz-meta-svc-key-name': keyName,
-  'x-amz-meta-svc-key-version': '1',
-  etag: '"a-2"',
-});
-const wrapped = `vault:v1:${Buffer.alloc(60, 1).toString('base64')}`;
-const manifest = Buffer.alloc(16, 1).toString('base64url');
-
 /** The object names a manifest, or keys that only a record unwraps; the store answers the helper object as it likes. */
 const helper = (
   what: string,
@@ -167,20 +156,23 @@ const helper = (
     const lie: StoreInput['lie'] = ({ path }) =>
       path.includes(folder)
         ? { headers: { 'content-type': 'application/octet-stream' }, body: body() }
-        : { headers: { ...envelope(keys), 'content-length': '1000' }, body: Buffer.alloc(1_000) };
+        : { headers: { ...lyingEnvelope(keys), 'content-length': '1000' }, body: Buffer.alloc(1_000) };
     return { name: `store's ${what}: ${name}`, ask: get('/x'), lie, outcomes: failed };
   });
-
-const pointer = JSON.stringify({ v: 1, manifest, seal: wrapped });
 
 const helpers: readonly StoreInput[] = [
   ...helper(
     'manifest',
     '/.svc/manifests/',
-    pointer,
+    manifestPointer,
     worstJson(8 * MiB - 1, '{"v":1,"bucket":"b","key":"k","list":'),
   ),
-  ...helper('record of rewrapped keys', '/.svc/rewraps/', wrapped, worstJson(8 * MiB - 1, '{"v":1,"keys":')),
+  ...helper(
+    'record of rewrapped keys',
+    '/.svc/rewraps/',
+    wrappedKey,
+    worstJson(8 * MiB - 1, '{"v":1,"keys":'),
+  ),
   ...Object.entries(worstJson(64 * KiB - 1, '{"v":2,"repeat":')).map(
     ([name, make]): StoreInput => ({
       name: `store's record of an upload: ${name}`,
