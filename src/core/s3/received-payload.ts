@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { collect } from '../collect.ts';
 import {
   type Checksum,
@@ -57,6 +56,8 @@ export interface PayloadSource {
   readonly whole?: (length: number) => Promise<Buffer>;
   /** Maximum bytes after decoding; EntityTooLarge beyond. */
   readonly limit: number;
+  /** Lets all other work run; awaited between the chunks of a body that has many. Absent: nothing else needs to run. */
+  readonly nextTurn?: () => Promise<void>;
   /** Called with the `x-amz-checksum-*` values that were verified or calculated, for the response. */
   readonly onVerified?: (checksums: Readonly<Record<string, string>>) => void;
 }
@@ -107,7 +108,7 @@ async function* verified(source: PayloadSource, checks: Checks): AsyncGenerator<
   const verifier = new PlaintextVerifier(expected, also);
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
   let received = 0;
-  const chunks = decoder === undefined ? source.raw() : decodeInTurns(source.raw(), decoder);
+  const chunks = decoder === undefined ? source.raw() : decodeInTurns(source.raw(), decoder, source.nextTurn);
   for await (const chunk of chunks) {
     received += chunk.length;
     if (received > source.limit) throw s3Error('EntityTooLarge');
@@ -126,6 +127,7 @@ const maxChunksInTurn = { signed: 128, unsigned: 2_048 };
 async function* decodeInTurns(
   body: AsyncIterable<Buffer> | Iterable<Buffer>,
   decoder: ChunkDecoder,
+  nextTurn: PayloadSource['nextTurn'],
 ): AsyncGenerator<Buffer> {
   const inTurn = maxChunksInTurn[decoder.isObserved ? 'signed' : 'unsigned'];
   let turn = decoder.chunks + inTurn;
@@ -133,7 +135,7 @@ async function* decodeInTurns(
     for (let rest = raw; rest.length > 0; rest = decoder.rest) {
       yield* decoder.push(rest, turn - decoder.chunks);
       if (decoder.chunks < turn) continue;
-      await setImmediate();
+      await nextTurn?.();
       turn = decoder.chunks + inTurn;
     }
   }
@@ -151,7 +153,7 @@ async function verifiedWhole(raw: Promise<Buffer>, source: PayloadSource, checks
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
   const pieces: Buffer[] = [];
   if (decoder === undefined) pieces.push(bytes);
-  else for await (const piece of decodeInTurns([bytes], decoder)) pieces.push(piece);
+  else for await (const piece of decodeInTurns([bytes], decoder, source.nextTurn)) pieces.push(piece);
   const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   verifier.update(body);
   decoder?.end();

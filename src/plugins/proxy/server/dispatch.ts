@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { joinRepeated } from '../../../core/s3/headers.ts';
@@ -174,6 +175,7 @@ class Serving {
       headers: this.#operation === 'CompleteMultipartUpload' ? ofDocument(request.headers) : request.headers,
       signature,
       limit: maxPlaintextBytes,
+      nextTurn: setImmediate,
       raw: () => readRawBody(this.#request, this.#reading()),
       whole: (length) => readWholeBody(this.#request, length, this.#reading()),
       onVerified: (checksums) => this.#showChecksums(checksums),
