@@ -187,7 +187,7 @@ test('an upload whose part has 150,000 records can be completed', async () => {
 
 test('many Completes of 10,000 parts wait their turn, or are told to slow down', async () => {
   await startProxy();
-  const count = 40;
+  const count = repetitions(16, 40);
   for (let at = 0; at < count; at++) await begin(`large-${at}`, 10_000, 'parts', false);
   const parts = Array.from({ length: 10_000 }, (_, at) => at + 1);
   for (const [etag, outcome] of [
