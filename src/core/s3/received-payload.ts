@@ -84,7 +84,7 @@ export function createPayload(source: PayloadSource): Payload {
     checksums: () => found,
     short: (limit, also) => {
       const wire = Number(headers['content-length'] ?? Number.NaN);
-      const fits = length !== undefined && length <= limit && wire <= limit + mostFraming;
+      const fits = length !== undefined && length <= limit && wire <= limit + maxFraming;
       if (!fits || source.whole === undefined) return undefined;
       return verifiedWhole(source.whole(wire), source, { mode, length, expected, also, onEnd });
     },
@@ -142,7 +142,7 @@ async function* decodeInTurns(
 }
 
 /** Maximum framing bytes of a short body in chunks, besides its data. */
-const mostFraming = 64 * 1024;
+const maxFraming = 64 * 1024;
 
 async function verifiedWhole(raw: Promise<Buffer>, source: PayloadSource, checks: Checks): Promise<Buffer> {
   const { mode, length, expected, also, onEnd } = checks;

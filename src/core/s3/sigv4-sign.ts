@@ -45,11 +45,11 @@ const neverSigned = new Set([
   'user-agent',
 ]);
 
-const mostKeys = 64;
+const maxKeys = 64;
 
 /** Caches keys by access key and scope, so that a request takes one HMAC instead of five. */
 export class SigningKeyCache {
-  readonly #keys = new BoundedMap<string, { secretAccessKey: string; key: KeyObject }>(mostKeys);
+  readonly #keys = new BoundedMap<string, { secretAccessKey: string; key: KeyObject }>(maxKeys);
 
   get(accessKeyId: string, secretAccessKey: string, scope: Scope): KeyObject {
     const name = `${accessKeyId}/${scopeText(scope)}`;

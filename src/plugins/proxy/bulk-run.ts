@@ -73,9 +73,9 @@ export interface Fault {
 }
 
 /** Further faults are only counted. */
-const mostListed = 1_000;
+const maxListed = 1_000;
 /** After this many consecutive failures of the store, the store is at fault and not the objects. */
-const mostUnavailable = 16;
+const maxUnavailable = 16;
 
 /** File system errors that concern a single name rather than the disk. */
 const ofName = /^(?:ENAMETOOLONG|ENOTDIR|EISDIR|ELOOP|EILSEQ|EINVAL|ENOENT)$/;
@@ -106,7 +106,7 @@ export class Faults {
     if (reason === undefined) throw this.#ending(error);
     this.count++;
     this.byReason[reason] = (this.byReason[reason] ?? 0) + 1;
-    if (this.listed.length >= mostListed) return;
+    if (this.listed.length >= maxListed) return;
     this.listed.push({ key: cut(key), reason, message: cut(messageOf(error)) });
   }
 
@@ -120,7 +120,7 @@ export class Faults {
     if (error instanceof TargetRefused && error.endsRun) return undefined;
     if (error instanceof S3Error) {
       if (error.status < 500) return error.code;
-      return ++this.#unavailable < mostUnavailable ? error.code : undefined;
+      return ++this.#unavailable < maxUnavailable ? error.code : undefined;
     }
     const { code } = error as NodeJS.ErrnoException;
     return code !== undefined && ofName.test(code) ? code : undefined;

@@ -56,7 +56,7 @@ export function bundleOf(...pems: readonly string[]): string {
 }
 
 /** The limit of a config map is 1 MiB. */
-const mostBytes = 1_000_000;
+const maxBytes = 1_000_000;
 
 /**
  * The certificates in a file as PEM, and nothing else: a private key in the file is not passed on.
@@ -67,6 +67,6 @@ export async function readAuthorities(path: string): Promise<string> {
   if (certificates.length === 0) throw new Error('there is no certificate in it');
   for (const certificate of certificates) new X509Certificate(certificate);
   const text = certificates.map((certificate) => `${certificate.trim()}\n`).join('');
-  if (text.length > mostBytes) throw new Error(`it has over ${mostBytes} bytes`);
+  if (text.length > maxBytes) throw new Error(`it has over ${maxBytes} bytes`);
   return text;
 }

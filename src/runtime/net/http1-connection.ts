@@ -274,7 +274,7 @@ export class Http1Connection {
 }
 
 const gatheredBytes = 64 * 1024;
-const mostFreeBlocks = 16;
+const maxFreeBlocks = 16;
 const freeBlocks: Buffer[] = [];
 
 /**
@@ -309,7 +309,7 @@ class GatheredPieces {
     this.#block = undefined;
     this.#filled = 0;
     this.#handOver(bytes);
-    if (freeBlocks.length < mostFreeBlocks) freeBlocks.push(block);
+    if (freeBlocks.length < maxFreeBlocks) freeBlocks.push(block);
   }
 
   #current(): Buffer {

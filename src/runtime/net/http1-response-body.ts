@@ -14,7 +14,7 @@ const highWater = 64 * 1024;
  * A server may send byte by byte, and each piece has an overhead of some hundred bytes, so beyond this number small
  * pieces are joined.
  */
-const mostPieces = 64;
+const maxPieces = 64;
 const smallPiece = 1024;
 
 /**
@@ -175,7 +175,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#queue.push(chunk);
     this.#queued += chunk.length;
     const { length } = this.#queue;
-    if (length > mostPieces && this.#queued < length * smallPiece) this.#join();
+    if (length > maxPieces && this.#queued < length * smallPiece) this.#join();
   }
 
   #join(): void {

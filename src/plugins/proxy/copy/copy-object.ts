@@ -16,7 +16,7 @@ import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
-import { mostPlaintext } from '../write/seal-and-send.ts';
+import { maxPlaintext } from '../write/seal-and-send.ts';
 import {
   type Copied,
   changesSomething,
@@ -189,7 +189,7 @@ async function copyPart(
   const source = await statSource(services, copy, context);
   const { object, layout } = source;
   const length = lengthToCopy(range, layout.size);
-  if (length > mostPlaintext(target.record.format ?? 1)) throw sourceTooLarge();
+  if (length > maxPlaintext(target.record.format ?? 1)) throw sourceTooLarge();
   const segments = await copySegments(services, copy, source, range, target, signal);
   if (segments !== undefined) {
     await recordPart(services, target, segments);

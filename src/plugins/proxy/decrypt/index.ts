@@ -57,7 +57,7 @@ export interface DecryptReport extends Counts {
   readonly endedBy: Error | undefined;
 }
 
-const mostRenamed = 1_000;
+const maxRenamed = 1_000;
 
 /**
  * Reads objects directly from the store, verifies and decrypts them, and writes them into a folder or another bucket. A
@@ -189,7 +189,7 @@ class RunTally {
     this.counts.done++;
     this.counts.bytes += bytes;
     if (!encrypted) this.counts.unencrypted++;
-    if (path !== undefined && ++this.#renamedCount <= mostRenamed) this.#renamed.push({ key, path });
+    if (path !== undefined && ++this.#renamedCount <= maxRenamed) this.#renamed.push({ key, path });
   }
 
   report(dryRun: boolean, endedBy: Error | undefined): DecryptReport {

@@ -91,7 +91,7 @@ function lastOf(keys: readonly string[]): Buffer {
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** Entries of one listing page; within a page, entries are in order of completion. */
-const mostUnordered = 1000;
+const maxUnordered = 1000;
 
 class JournalFile {
   readonly path: string;
@@ -122,7 +122,7 @@ class JournalFile {
     const known = this.#ahead;
     this.#ahead = known.filter(behind);
     yield* known.filter((entry) => !behind(entry));
-    while (this.#ahead.length < mostUnordered) {
+    while (this.#ahead.length < maxUnordered) {
       const entry = await this.#read();
       if (entry === undefined) return;
       if (behind(entry)) this.#ahead.push(entry);

@@ -34,7 +34,7 @@ interface Sending {
 const MiB = 1024 ** 2;
 /** Larger objects are uploaded in parts of this size, or larger ones if 10,000 parts would not suffice. */
 export const partBytes = 64 * MiB;
-const mostParts = 10_000;
+const maxParts = 10_000;
 const answerLimit = 64 * 1024;
 const createdUpload: DocumentShape = { root: 'InitiateMultipartUploadResult', fields: ['UploadId'] };
 const completedUpload: DocumentShape = { root: 'CompleteMultipartUploadResult', fields: [] };
@@ -132,7 +132,7 @@ class PartWriter {
     this.#name = name;
     this.#uploadId = uploadId;
     this.#left = size;
-    this.#most = Math.max(partBytes, Math.ceil(size / mostParts / MiB) * MiB);
+    this.#most = Math.max(partBytes, Math.ceil(size / maxParts / MiB) * MiB);
   }
 
   async write(chunk: Buffer): Promise<void> {

@@ -48,7 +48,7 @@ export type Migrated =
     };
 
 /** Objects that are replaced more often than this would keep a run from ever ending. */
-const mostAttempts = 8;
+const maxAttempts = 8;
 
 /**
  * Converts one object to the format of the services. An object that already has it is left alone, so a run can start
@@ -67,7 +67,7 @@ export async function migrateObject(
   const name = { bucket: tools.bucket, key };
   const version = latest ? undefined : versionId;
   let written: Migrated | undefined;
-  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const object = await stat(tools, name, version, signal);
     if (object === undefined) return written ?? { as: 'gone' };
     const result = await during(signal, (user) => migrateOnce(tools, object, user, retried || attempt > 1));
@@ -77,7 +77,7 @@ export async function migrateObject(
     // the replacement may be plaintext; the store may also have reported a wrong ETag or written nothing
     written = result;
   }
-  throw s3Error('OperationAborted', `The object was replaced ${mostAttempts} times while it was migrated.`);
+  throw s3Error('OperationAborted', `The object was replaced ${maxAttempts} times while it was migrated.`);
 }
 
 async function stat(

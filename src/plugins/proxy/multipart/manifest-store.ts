@@ -34,7 +34,7 @@ export const manifestLimit = 5 * 1024 * 1024;
 const graceMs = 5 * 60 * 1000;
 const presenceLifeMs = 30_000;
 /** Bounded because bucket names come from callers. */
-const mostBuckets = 1_000;
+const maxBuckets = 1_000;
 
 interface ManifestStoreOptions {
   readonly state: StateStore;
@@ -56,7 +56,7 @@ export function createManifests({
 }: ManifestStoreOptions): Manifests {
   const verified = new BoundedMap<string, VerifiedList>(verifiedBytes, { costOf });
   const inUse = new ListsInUse();
-  const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
+  const present = new Remembered<boolean>(maxBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
   const readManifest = <T>(
     name: ObjectName,

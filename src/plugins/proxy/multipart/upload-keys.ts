@@ -12,7 +12,7 @@ export type UploadToOpen = Pick<
 
 /** Milliseconds after its last use at which an upload's DEK is wiped. */
 export const uploadKeyLifeMs = 60_000;
-const mostUploads = 64;
+const maxUploads = 64;
 
 /**
  * Caches the DEKs of uploads in format 2. All parts use keys derived from one DEK; without the cache each part would
@@ -77,7 +77,7 @@ export class UploadKeys {
     this.#held.set(id, held);
     // the next request unwraps the key again
     arrived.catch(() => this.#held.get(id) === held && this.#held.delete(id));
-    if (this.#held.size > mostUploads)
+    if (this.#held.size > maxUploads)
       for (const oldest of this.#held.keys()) return this.#wipe(oldest) ?? held;
     return held;
   }

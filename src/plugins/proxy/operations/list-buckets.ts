@@ -35,7 +35,7 @@ export function withoutBucket(xml: Buffer, bucket: string | undefined): BlockBod
   if (bucket === undefined) return replaceSpans(xml, []);
   const finder = new BucketFinder(xml, bucket);
   try {
-    scanXml(xml, finder, { names: [root, 'Bucket', 'Name'], most: mostElements, plain: true });
+    scanXml(xml, finder, { names: [root, 'Bucket', 'Name'], most: maxElements, plain: true });
   } catch (cause) {
     throw s3Error('InternalError', "The object store's list of buckets could not be read.", { cause });
   }
@@ -43,7 +43,7 @@ export function withoutBucket(xml: Buffer, bucket: string | undefined): BlockBod
 }
 
 /** 10,000 buckets with everything that S3 reports of each. */
-const mostElements = 160_000;
+const maxElements = 160_000;
 const root = 'ListAllMyBucketsResult';
 const place = { bucket: 3, name: 4 };
 

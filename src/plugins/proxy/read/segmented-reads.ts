@@ -258,7 +258,7 @@ const storedSpan = ({ size }: { readonly size: number }, { skip, take }: BodySli
   coveringSegments(size, skip, take);
 
 /** Number of segments yielded as one chunk if they have arrived; larger chunks cost less. */
-const mostAtOnce = 5;
+const maxAtOnce = 5;
 
 /**
  * Decrypts the segments of a slice; `reader` is at the first one. Each segment is read in full before it is opened.
@@ -271,7 +271,7 @@ async function* verifiedSegments(
   slice: SegmentedSlice,
 ): AsyncGenerator<Buffer, void> {
   const { first, end, from, to } = storedSpan(slice, slice);
-  const block = Buffer.allocUnsafeSlow(Math.min(mostAtOnce * storedSegmentBytes, to - from));
+  const block = Buffer.allocUnsafeSlow(Math.min(maxAtOnce * storedSegmentBytes, to - from));
   let held = 0;
   let isLent = false;
   try {

@@ -53,7 +53,7 @@ export type Rewrapped =
     };
 
 /** Objects that are replaced more often than this would keep a run from ever ending. */
-const mostAttempts = 8;
+const maxAttempts = 8;
 
 /**
  * Wraps the keys of one object or version by the target key. Keys that already are stay unchanged, so a run can start
@@ -66,7 +66,7 @@ export async function rewrapObject(
   signal: AbortSignal,
 ): Promise<Rewrapped> {
   const name = { bucket: tools.bucket, key };
-  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const headers = await head(tools.upstream, name, versionId, signal);
     if (headers === undefined) return { as: 'gone' };
     const envelope = readEnvelope(headers);
@@ -76,7 +76,7 @@ export async function rewrapObject(
   }
   throw s3Error(
     'OperationAborted',
-    `The object was replaced ${mostAttempts} times while its keys were wrapped.`,
+    `The object was replaced ${maxAttempts} times while its keys were wrapped.`,
   );
 }
 

@@ -29,7 +29,7 @@ export interface KeyUse extends NeededKey {
 }
 
 /** Bounded because anyone who can write to the bucket chooses the names. */
-const mostUses = 1_000;
+const maxUses = 1_000;
 
 /** Counts key uses by name and version, and reasons why keys went into records. */
 export class RewrapTally {
@@ -50,7 +50,7 @@ export class RewrapTally {
   need({ keyName, keyVersion }: NeededKey, what: 'objects' | 'olderVersions' | 'uploads'): void {
     const id = JSON.stringify([keyName, keyVersion]);
     const known = this.#uses.get(id);
-    if (known === undefined && this.#uses.size >= mostUses) return;
+    if (known === undefined && this.#uses.size >= maxUses) return;
     const use = known ?? { keyName, keyVersion, objects: 0, olderVersions: 0, uploads: 0 };
     this.#uses.set(id, { ...use, [what]: use[what] + 1 });
   }

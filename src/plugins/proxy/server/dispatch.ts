@@ -310,11 +310,11 @@ const callerGoneStatus = 499;
  * Bytes of a body that may be read from a connection before the handler asks for them: two reads, as the first may
  * leave room.
  */
-const mostBeforeRead = 128 * 1024;
+const maxBeforeRead = 128 * 1024;
 
 function bytesBeforeRead(headers: IncomingHttpHeaders): number {
   if (!hasBody(headers)) return 0;
-  return Math.min(Number(headers['content-length'] ?? mostBeforeRead), mostBeforeRead);
+  return Math.min(Number(headers['content-length'] ?? maxBeforeRead), maxBeforeRead);
 }
 
 function judgeLength(operation: OperationName, { request, payload }: RequestContext): void {

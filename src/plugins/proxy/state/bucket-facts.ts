@@ -16,7 +16,7 @@ type Fact = 'yes' | 'no' | 'unknown';
 
 const lifeMs = 30_000;
 /** Maximum number of cached answers of each kind, because bucket names come from callers. */
-const mostAnswers = 1_000;
+const maxAnswers = 1_000;
 const answerLimit = 64 * 1024;
 /** Errors for buckets that never had such a configuration. */
 const neverSet = new Set(['ObjectLockConfigurationNotFoundError', 'VersioningNotConfigured']);
@@ -30,8 +30,8 @@ export function createBucketFacts(
   const ask: Ask = (bucket, subresource, shape) =>
     configuration({ upstream, waitMs }, bucket, subresource, shape);
   const age = { mostMs: lifeMs, now };
-  const versioning = new Remembered<Fact>(mostAnswers, age);
-  const lock = new Remembered<Fact>(mostAnswers, age);
+  const versioning = new Remembered<Fact>(maxAnswers, age);
+  const lock = new Remembered<Fact>(maxAnswers, age);
   const keepsVersionsNow = (bucket: string) => versioning.keep(bucket, versioningOf(ask, bucket));
   return {
     keepsVersions: (bucket) => versioning.get(bucket) ?? keepsVersionsNow(bucket),

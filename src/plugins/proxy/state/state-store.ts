@@ -264,7 +264,7 @@ function stateFailure(error: unknown): never {
 }
 
 /** Further objects are left to `svc proxy gc`, like those of a process that ends before their time. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 /** Deletes helper objects once current readers have had time to finish. */
 export class DelayedRemovals {
@@ -279,7 +279,7 @@ export class DelayedRemovals {
 
   add(bucket: string, key: string, graceMs: number): void {
     const id = JSON.stringify([bucket, key]);
-    if (this.#waiting.has(id) || this.#waiting.size >= mostWaiting) return;
+    if (this.#waiting.has(id) || this.#waiting.size >= maxWaiting) return;
     const remove = () => {
       this.#waiting.delete(id);
       this.#state.delete(bucket, [key]).catch((error: Error) => {

@@ -7,7 +7,7 @@ import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import {
   type EncryptionPlan,
   formatOf,
-  mostPlaintext,
+  maxPlaintext,
   type Sealed,
   strategyFor,
   type WriteContext,
@@ -28,7 +28,7 @@ export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
  *   store keeps nothing
  */
 export async function encryptToStore(context: WriteContext, plan: EncryptionPlan): Promise<StoredBody> {
-  if (plan.length !== undefined && plan.length > mostPlaintext(formatOf(plan)))
+  if (plan.length !== undefined && plan.length > maxPlaintext(formatOf(plan)))
     throw s3Error('EntityTooLarge');
   const send = strategyFor(context, plan);
   return withKey(context, plan, async (key) => {

@@ -64,7 +64,7 @@ async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: Fre
 }
 
 async function fill(spool: CiphertextSpool, sealer: BodySealer, plan: EncryptionPlan): Promise<number> {
-  const most = mostPlaintext(formatOf(plan));
+  const most = maxPlaintext(formatOf(plan));
   let size = 0;
   await spool.append(sealer.head);
   for await (const chunk of plan.source) {
@@ -293,7 +293,7 @@ export function createSealer(dek: Uint8Array, { format, part, size }: BodyPlan):
 }
 
 /** Maximum plaintext bytes in one PUT or part. */
-export const mostPlaintext = (format: EnvelopeFormat): number =>
+export const maxPlaintext = (format: EnvelopeFormat): number =>
   format === 2 ? maxSegmentedPlaintext : maxPlaintextBytes;
 
 function whole(dek: Uint8Array): BodySealer {

@@ -31,7 +31,7 @@ interface Entry {
 
 const defaultLife = 60_000;
 /** Each body holds a file descriptor. */
-const mostBodies = 256;
+const maxBodies = 256;
 
 /** Verified ciphertext on disk, fetched once for all readers of slices of the same stored body. */
 export class Spool {
@@ -129,7 +129,7 @@ export class Spool {
     if (entry.body === undefined || this.#entries.get(entry.id) !== entry) return void this.#drop(entry);
     entry.expiry = setTimeout(() => this.#drop(entry), this.#options.life ?? defaultLife);
     entry.expiry.unref();
-    if (this.#entries.size > mostBodies) this.#evictOne();
+    if (this.#entries.size > maxBodies) this.#evictOne();
   }
 
   #evictOne(): Promise<void> | undefined {
