@@ -2,6 +2,7 @@ import { steeringFamilies } from '../../../src/core/steering/index.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from '../operator/cell.ts';
 import { withRegions } from '../operator/regions.ts';
+import { gains } from './gains.ts';
 
 export const wrapperPage = new URL('../../../docs/WRAPPER.md', import.meta.url);
 
@@ -11,10 +12,16 @@ export function withTables(page: string): string {
 }
 
 function steeringTable(): string[] {
-  const rows = steeringFamilies.map(({ readBy, gives, names, anyCase = false }) => [
+  const rows = steeringFamilies.map(({ readBy, names, anyCase, evenCredentials }) => [
     cell(readBy),
-    cell(gives),
-    `${names.map(code).join(' ')}${anyCase ? ' in any case' : ''}`,
+    cell(gainOf(readBy)),
+    `${names.map(code).join(' ')}${anyCase ? ' in any case' : ''}${evenCredentials ? ' credentials, too' : ''}`,
   ]);
   return markdownTable(['read by', 'gives the writer', 'names'], rows);
+}
+
+function gainOf(readBy: string): string {
+  const gain = gains[readBy];
+  if (gain === undefined) throw new Error(`scripts/docs/wrapper/gains.ts does not say what ${readBy} give.`);
+  return gain;
 }

@@ -1,4 +1,4 @@
-import { type SteeringFamily, words } from './family.ts';
+import { type SteeringFamily, words } from './patterns.ts';
 
 /**
  * Endings by which programs name such variables, most of them unknown here: each start script that Gradle writes reads
@@ -7,27 +7,24 @@ import { type SteeringFamily, words } from './family.ts';
 export const conventions: readonly SteeringFamily[] = [
   {
     readBy: 'many start scripts and launchers, each under a name of its own',
-    gives: 'options of a virtual machine or interpreter, hence code',
     names: words(`
-      *_OPTS *_JAVA_OPTIONS *_JVM_OPTIONS *_JVM_ARGS *_JVM_FLAGS *_JVMFLAGS *_JAVA_ARGS *_NODE_OPTIONS *_NODE_ARGS
-      *_VM_OPTIONS *_CLASSPATH *_CONF_DIR
+      *OPTS *_ARGS *_JAVA_OPTIONS *_JVM_OPTIONS *_JVM_FLAGS *_JVMFLAGS *_NODE_OPTIONS *_VM_OPTIONS *_EXTRA_FLAGS
+      *_CLASSPATH *_CONF_DIR *_CONFIG_DIR
     `),
   },
   {
     readBy: 'many programs that start another one',
-    gives: 'a command of the writer’s choice',
     names: words(`
-      *_COMMAND *_CMD *_EDITOR *_PAGER *_BROWSER *_ASKPASS *_SHELL *_RSH *_BINARY_PATH *_EXECUTABLE_PATH *_EXECUTABLE
-      *_CHROMIUM_PATH *_EXEC_PATH *_EXEC_WRAPPER *_SYMBOLIZER_PATH *_FFMPEG_EXE
+      *_COMMAND *CMD *_SCRIPT *_EDITOR *_PAGER *_BROWSER *_ASKPASS *_SHELL *_RSH *_BINARY_PATH *_EXECUTABLE_PATH
+      *_EXECUTABLE *_INTERPRETER *_PYTHON *_CHROMIUM_PATH *_EXEC_PATH *_WRAPPER *_SYMBOLIZER_PATH *_FFMPEG_EXE
     `),
   },
   {
     readBy: 'many programs that load plug-ins or look for their files',
-    gives: 'code from a folder or file of the writer’s choice',
     names: words(`
-      *_HOME *_PRELOAD *_LIBRARY_PATH *_LIB_PATH *_MODULE_PATH *_MODULES_PATH *_PLUGIN_PATH *_PLUGINS_PATH
-      *_PLUGIN_DIR *_PLUGINS_DIR *_DRIVER_PATH *_DRIVERS_PATH *_HANDLER_PATH *_PACKAGE_PATH *_SETTINGS_MODULE
-      *_INJECTION32_PATH *_INJECTION64_PATH
+      *_HOME *_PRELOAD *_LIBRARY_PATH *_LIB_PATH *_DYLIB_PATH *_SO_PATH *_MODULE_PATH *_MODULES_PATH *_PLUGIN_PATH
+      *_PLUGINS_PATH *_PLUGIN_DIR *_PLUGINS_DIR *_DRIVER_PATH *_DRIVERS_PATH *_HANDLER_PATH *_PACKAGE_PATH
+      *_SETTINGS_MODULE *_INJECTION32_PATH *_INJECTION64_PATH
     `),
   },
 ];

@@ -1,4 +1,21 @@
 /**
+ * Variables that tell a program what to run, what to trust or where to send data, so a secret's field must not become
+ * one unintentionally.
+ */
+export interface SteeringFamily {
+  /** Programs that read them. */
+  readonly readBy: string;
+  /** Variable names; one `*` stands for any characters. */
+  readonly names: readonly string[];
+  /** Names are case-insensitive, like those for proxies; a dot or a hyphen counts as `_`. */
+  readonly anyCase?: boolean;
+  /** Patterns match names of credentials, too. */
+  readonly evenCredentials?: boolean;
+}
+
+export const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+/**
  * What is filed under patterns, found without comparing a name with each of them: by the name itself, by its beginnings
  * and by its ends. A pattern is a name; one `*` in it stands for any characters.
  */
@@ -23,9 +40,13 @@ export class Patterns<V> {
     } else this.#others.push({ start: pattern.slice(0, star), end: pattern.slice(star + 1), value });
   }
 
-  /** What is filed under the name, else under a pattern that matches it: the more of it a pattern names, the better. */
-  find(name: string): V | undefined {
-    return this.#whole.get(name) ?? this.#byStart(name) ?? this.#byBoth(name) ?? this.#byEnd(name);
+  named(name: string): V | undefined {
+    return this.#whole.get(name);
+  }
+
+  /** What is filed under a pattern that matches the name: the more of it a pattern names, the better. */
+  matching(name: string): V | undefined {
+    return this.#byStart(name) ?? this.#byBoth(name) ?? this.#byEnd(name);
   }
 
   #byStart(name: string): V | undefined {
