@@ -29,6 +29,14 @@ test('a measurement sees what is kept, what is garbage and what stands outside o
   assert.ok(measure(() => undefined).allocated < 100_000);
 });
 
+test('buffers that died before a measurement, and are released during it, are not taken from it', () => {
+  for (let round = 0; round < 40; round++) {
+    const kept: unknown[] = [];
+    for (let index = 0; index < 200_000; index++) kept.push([index]);
+    assert.ok(measure(() => kept.push(Buffer.alloc(5_000_000))).allocated >= 5_000_000, `round ${round}`);
+  }
+});
+
 test('a parser that takes too much, or fails, is found', () => {
   const [complete] = inputs as [(typeof inputs)[number]];
   const greedy = { ...complete, parse: (bytes: Buffer) => Array.from(bytes, (byte) => ({ byte })) };
