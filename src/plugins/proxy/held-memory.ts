@@ -5,8 +5,10 @@ import { type MinPace, Pace } from '../../runtime/net/pace.ts';
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Bytes of everything that requests hold, besides plaintext (`--verify-budget`) and what streams. */
+/** Bytes of everything that requests hold, besides what streams, if they keep no plaintext (`--verify-budget`). */
 const maxBytes = 32 * MiB;
+/** Bytes that the rest may hold while all memory for plaintext is in use. */
+const besidePlaintext = 16 * MiB;
 /** Bytes by which those that go on in any case may exceed it together. */
 const reserveBytes = 16 * MiB;
 
@@ -15,6 +17,8 @@ const reserveBytes = 16 * MiB;
  * kind asks only for kinds behind it in this list.
  */
 const maxOfKind = {
+  /** Heads of requests, from their arrival until their response has ended. */
+  heads: 12 * MiB,
   /** Bodies that arrive while their requests wait for a slot. */
   waiting: 8 * MiB,
   /** Bodies of callers that are read as a whole. */
@@ -41,6 +45,9 @@ export type HeldKind = keyof typeof maxOfKind;
 
 /** What is taken for a thing; parsed forms take several times their bytes on the wire. */
 export const memoryCosts = {
+  /** A header and each byte of a head: as received, by name, and with what was signed. */
+  header: 300,
+  headByte: 2,
   /** For each byte of a body, and its parsed form. */
   bodyByte: 2,
   /** The block that collects the ciphertext of a body of unknown length. */
@@ -62,6 +69,10 @@ export const memoryCosts = {
   manifestByte: 5,
   listByte: 2,
 } as const;
+
+/** Bytes of a budget that plaintext has its part in. @param plaintext its bytes, `--verify-budget` */
+export const bytesWithPlaintext = (plaintext: number): number =>
+  Math.max(maxBytes, plaintext + besidePlaintext);
 
 /** Milliseconds after which a request that waits for memory gets SlowDown. */
 const maxWaitMs = 20_000;
@@ -108,6 +119,11 @@ export class MemoryBudget {
 
   constructor(bytes = maxBytes) {
     this.#whole = new Budget(bytes);
+  }
+
+  /** A budget of its own rules within this one. */
+  partFor(bytes: number): Budget {
+    return new Budget(bytes, 'first', this.#whole);
   }
 
   get used(): number {

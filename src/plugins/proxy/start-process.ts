@@ -15,7 +15,7 @@ import type { ProxyConfig } from './config.ts';
 import type { OperationHandler, ProxyServices } from './context.ts';
 import { copyObject, uploadPartCopy } from './copy/copy-object.ts';
 import { createDataKeys } from './data-keys.ts';
-import { MemoryBudget } from './held-memory.ts';
+import { bytesWithPlaintext, MemoryBudget } from './held-memory.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import { createUpload } from './multipart/create-upload.ts';
 import { abortUpload, completeUpload } from './multipart/end-upload.ts';
@@ -63,8 +63,9 @@ const stallMs = 60_000;
  * Limits on what callers can make this process hold, so that it stays within 128 MiB whatever they do. They apply to
  * each worker.
  */
-const connectionBounds = { connections: 512, handshakes: 64, requests: 8, staleMs: 5_000 };
-const requestsAtOnce = 128;
+const connectionBounds = { handshakes: 64, requests: 8, staleMs: 5_000 };
+/** A TLS connection takes 66 KiB, and what it sends is there a second time, encrypted. */
+const crowdOf = { http: { connections: 512, requests: 128 }, tls: { connections: 256, requests: 64 } };
 
 export interface ProcessOptions {
   readonly config: ProxyConfig;
@@ -113,7 +114,8 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   const keysAhead = settings.joinKeyCalls;
   const context = createContext({ config, transit, hangGuard, metrics, log, env, keysAhead });
   try {
-    const connections = new Connections(connectionBounds);
+    const crowd = config.tls === undefined ? crowdOf.http : crowdOf.tls;
+    const connections = new Connections({ ...connectionBounds, connections: crowd.connections });
     const dispatch = createDispatch({
       services: context,
       metrics,
@@ -122,14 +124,14 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       stallMs,
       signal,
       slots: new RequestSlots({
-        served: requestsAtOnce,
-        waiting: connectionBounds.connections - requestsAtOnce,
+        served: crowd.requests,
+        waiting: crowd.connections - crowd.requests,
         memory: context.memory,
         makeRoom: () => connections.endStale(),
       }),
       accessLog: config.accessLog && createAccessLog(config.accessLog, log),
     });
-    const server = await startServer(config, { dispatch, connections, log, signal });
+    const server = await startServer(config, { dispatch, connections, memory: context.memory, log, signal });
     void vault.start();
     if (process.platform === 'linux') returnMemoryNowAndThen(signal);
     const checks = [keyCheck(context.keys, config), storeCheck(config, context.trust)];
@@ -211,7 +213,7 @@ export function createContext(parts: ContextParts): OwnedContext {
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
   const buckets = createBucketFacts(upstream);
-  const memory = new MemoryBudget();
+  const memory = new MemoryBudget(bytesWithPlaintext(config.verifyBudget));
   const helpers = createUpstream(config, log, { credentials, ca, limits: helperLimits });
   const { reservedPrefix } = config;
   const state = new UpstreamStateStore({ config, upstream: helpers, buckets, memory });

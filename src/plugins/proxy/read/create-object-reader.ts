@@ -18,7 +18,7 @@ import {
   type TakeKey,
 } from './body/sealed-body.ts';
 import { Spool, type SpoolFile, type SpoolLease, SpoolUnavailable } from './body/spool.ts';
-import { VerifyBudget } from './body/verify-budget.ts';
+import { defaultVerifyTimes, VerifyBudget } from './body/verify-budget.ts';
 import {
   bytesOf,
   type PartRun,
@@ -50,7 +50,8 @@ import {
 /** The reader of a proxy process; owns the memory and disk used for verification. */
 export function createObjectReader(parts: ReaderParts): ObjectReader {
   const { config, upstream, manifests } = parts;
-  const budget = new VerifyBudget(config.verifyBudget);
+  const limit = config.verifyBudget;
+  const budget = new VerifyBudget(limit, defaultVerifyTimes, parts.memory?.partFor(limit));
   const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
   const plaintext = new Plaintext(parts, { config, budget, spool });
   const { keys, metrics } = parts;
@@ -341,6 +342,8 @@ const spoolId = ({ name, versionId, etag }: StoredObject, { wrapped, stored }: W
 
 /** Dependencies for reading, in a proxy process or a command that reads like one. */
 type ReaderParts = Pick<ProxyServices, 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'> & {
+  /** Of a process that does more than reading: plaintext has its part in it. */
+  readonly memory?: ProxyServices['memory'] | undefined;
   readonly config: Pick<
     ProxyConfig,
     'unencryptedReads' | 'strict' | 'spoolDir' | 'verifyBuffer' | 'verifyBudget'

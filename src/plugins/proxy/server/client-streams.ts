@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { type BlockBody, textInBlocks } from '../../../core/block-body.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { release } from '../../../runtime/memory.ts';
@@ -14,8 +15,11 @@ export interface HttpResponseWriterOptions {
   readonly sent?: (bytes: number) => void;
 }
 
-/** Bytes written at a time: few enough to tell a slow caller from one that reads nothing. */
-const largestWrite = 256 * 1024;
+/**
+ * Bytes written at a time: few enough to tell a slow caller from one that reads nothing. Over TLS all of them are there
+ * a second time, encrypted, until the caller takes them.
+ */
+const maxWriteBytes = { http: 256 * 1024, tls: 64 * 1024 };
 /** Characters of a string that are encoded at once. */
 const largestText = 64 * 1024;
 /** Milliseconds that a caller may read nothing of a long body, since other requests wait for its memory. */
@@ -72,8 +76,9 @@ export class HttpResponseWriter implements ResponseWriter {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    for (let start = 0; start < chunk.length; start += largestWrite) {
-      const piece = chunk.length <= largestWrite ? chunk : chunk.subarray(start, start + largestWrite);
+    const max = this.#response.req.socket instanceof TLSSocket ? maxWriteBytes.tls : maxWriteBytes.http;
+    for (let start = 0; start < chunk.length; start += max) {
+      const piece = chunk.length <= max ? chunk : chunk.subarray(start, start + max);
       await this.#handOver(piece.length, (done) => this.#response.write(piece, done));
     }
   }

@@ -1,12 +1,19 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { errorXml, s3Error } from '../../../core/s3/error.ts';
+import { errorXml, type S3Error, s3Error } from '../../../core/s3/error.ts';
 import { hasBody } from '../../../core/s3/received-payload.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { ProxyConfig } from '../config.ts';
+import { type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import { joinSmallPieces } from './client-streams.ts';
 import type { Dispatch } from './dispatch.ts';
 
@@ -24,6 +31,12 @@ const limits = {
   noDelay: true,
 } as const;
 
+/**
+ * The store takes 8 KiB of head, and 2 KiB of metadata. `node:http` would leave out headers beyond its limit, so one more
+ * is let through, and refused.
+ */
+const maxHeaders = 256;
+
 /** Connections queued in the kernel. */
 const listenBacklog = 1_024;
 
@@ -37,6 +50,8 @@ export interface S3Server {
 export interface ServerParts {
   readonly dispatch: Dispatch;
   readonly connections: Connections;
+  /** Bounds the heads of requests. */
+  readonly memory: MemoryBudget;
   readonly log: Logger;
   /** Stops watching the certificate files. */
   readonly signal: AbortSignal;
@@ -45,10 +60,15 @@ export interface ServerParts {
 /** @throws SvcError PROXY_ADDRESS (exit 78) if the address is not available */
 export async function startServer(
   { listen, tls }: Pick<ProxyConfig, 'listen' | 'tls'>,
-  { dispatch, connections, log, signal }: ServerParts,
+  { dispatch, connections, memory, log, signal }: ServerParts,
 ): Promise<S3Server> {
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     if (!connections.begin(request.socket, response)) return;
+    const refusal = refuseHead(request, response, memory);
+    if (refusal !== undefined) {
+      if (refusal.status === 503) connections.endStale();
+      return endWith(request.socket, refusal);
+    }
     if (hasBody(request.headers)) joinSmallPieces(request);
     void dispatch(request, response, expectsContinue);
   };
@@ -57,6 +77,7 @@ export async function startServer(
   const overTls = tls && createTlsServer?.(tls, limits, serve(false));
   const server: Server = overTls ?? createServer(limits, serve(false));
   server.on('checkContinue', serve(true));
+  server.maxHeadersCount = maxHeaders + 1;
   connections.guard(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket),
@@ -87,18 +108,40 @@ interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse;
 }
 
+/** Takes memory for a head until its response has ended. @returns why it cannot be served */
+function refuseHead(
+  { rawHeaders, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  memory: MemoryBudget,
+): S3Error | undefined {
+  if (rawHeaders.length > 2 * maxHeaders) return s3Error('RequestHeaderSectionTooLarge');
+  let bytes = url.length;
+  for (const text of rawHeaders) bytes += text.length;
+  const held = memory.hold('heads');
+  const cost = (rawHeaders.length / 2) * memoryCosts.header + bytes * memoryCosts.headByte;
+  if (!held.tryTake(cost)) return s3Error('SlowDown');
+  response.once('close', () => held.release());
+  return undefined;
+}
+
 /**
  * Answers input that is not HTTP: malformed heads, broken chunked framing, heads that never end. Closing the socket
  * also ends the request being served on it.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else endWith(socket, errorFor(error.code));
+}
+
+/** Answers what is not dispatched, unless another response has begun, and closes the connection without reading on. */
+function endWith(socket: HttpSocket, error: S3Error): void {
+  if (!socket.writable || socket._httpMessage?.headersSent) {
     socket.destroy();
     return;
   }
-  const body = errorXml(errorFor(error.code), { resource: '', requestId: '' });
+  const body = errorXml(error, { resource: '', requestId: '' });
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/xml\r\n` +
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nConnection: close\r\nContent-Type: application/xml\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy(),
   );

@@ -42,10 +42,10 @@ export class VerifyBudget {
   readonly #budget: Budget;
   readonly #holds = new Set<Held>();
 
-  constructor(limit: number, times: VerifyTimes = defaultVerifyTimes) {
+  constructor(limit: number, times: VerifyTimes = defaultVerifyTimes, budget = new Budget(limit)) {
     this.#limit = limit;
     this.#times = times;
-    this.#budget = new Budget(limit);
+    this.#budget = budget;
   }
 
   get used(): number {
