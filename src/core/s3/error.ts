@@ -122,6 +122,11 @@ export function s3Error(
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
+/** Characters of what a caller sent, which anybody may have answered; a key has fewer, unless it is encoded. */
+const maxEcho = 3 * 1024;
+
+const echoed = (text: string): string => (text.length > maxEcho ? `${text.slice(0, maxEcho)}…` : text);
+
 /** S3's `<Error>` document. `resource` is the requested path. */
 export function errorXml(error: S3Error, context: { resource: string; requestId: string }): string {
   return declaration + errorElement(error, context);
@@ -129,12 +134,12 @@ export function errorXml(error: S3Error, context: { resource: string; requestId:
 
 /** The document without XML declaration, for a response whose declaration was already sent. */
 export function errorElement(error: S3Error, context: { resource: string; requestId: string }): string {
-  const details = Object.entries(error.details).map(([name, value]) => element(name, value));
+  const details = Object.entries(error.details).map(([name, value]) => element(name, echoed(value)));
   const body = [
     element('Code', error.code),
-    element('Message', error.message),
+    element('Message', echoed(error.message)),
     ...details,
-    element('Resource', context.resource),
+    element('Resource', echoed(context.resource)),
     element('RequestId', context.requestId),
   ];
   return `<Error>${body.join('')}</Error>`;

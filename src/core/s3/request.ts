@@ -181,13 +181,29 @@ const virtualHostBucket = (name: string): string | undefined => underLocalhost.e
 
 type Entry = readonly [name: string, value: string];
 
-/** Decoded parameters of a raw query, in order; `+` is a space, as in S3. @throws S3Error InvalidURI */
+/** S3 itself knows fewer than 20 at a time. */
+const maxParameters = 256;
+
+/**
+ * Decoded parameters of a raw query, in order; `+` is a space, as in S3.
+ * @throws S3Error InvalidURI, InvalidRequest for more than 256
+ */
 export function parseQueryEntries(raw: string): Entry[] {
   if (raw === '') return [];
+  if (hasMore(raw, '&', maxParameters - 1))
+    throw s3Error('InvalidRequest', `The query has more than ${maxParameters} parameters.`);
   return raw
     .split('&')
     .filter((pair) => pair !== '')
     .map(parsePair);
+}
+
+/** Whether a text has more than `max` of a separator; made nothing of. */
+export function hasMore(text: string, separator: string, max: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf(separator); at >= 0 && count <= max; at = text.indexOf(separator, at + 1))
+    count++;
+  return count > max;
 }
 
 function parsePair(pair: string): Entry {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type S3Error, s3Error } from './error.ts';
-import { parseQueryEntries } from './request.ts';
+import { hasMore, parseQueryEntries } from './request.ts';
 import { algorithm, isoBasicOf, payloadMode, type Scope, terminator, unsignedPayload } from './sigv4-sign.ts';
 
 /** A request's statements about its own signature, not verified yet. */
@@ -49,7 +49,7 @@ function fromHeader(header: string, headers: IncomingHttpHeaders): SignatureClai
     presigned: false,
     ...scoped,
     timestamp: headerTimestamp(headers),
-    signedHeaders: signedHeaders.split(';'),
+    signedHeaders: headerNames(signedHeaders, malformedHeader),
     signature,
     contentSha256,
   };
@@ -80,6 +80,18 @@ function headerComponents(header: string): { credential: string; signedHeaders: 
     return value;
   });
   return { credential, signedHeaders, signature };
+}
+
+/** As many as a request may have. */
+const maxSignedHeaders = 256;
+
+/** Each name once: the signature is over as many values. */
+function headerNames(list: string, refuse: (what: string) => S3Error): readonly string[] {
+  if (hasMore(list, ';', maxSignedHeaders - 1))
+    throw refuse(`SignedHeaders has more than ${maxSignedHeaders} names.`);
+  const names = list.split(';');
+  if (new Set(names).size < names.length) throw refuse('SignedHeaders names a header twice.');
+  return names;
 }
 
 function headerTimestamp(headers: IncomingHttpHeaders): string {
@@ -115,7 +127,7 @@ function fromQuery({ rawQuery, headers }: ClaimSource): SignatureClaim {
     presigned: true,
     ...scoped,
     timestamp,
-    signedHeaders: required('X-Amz-SignedHeaders').split(';'),
+    signedHeaders: headerNames(required('X-Amz-SignedHeaders'), badParameters),
     expires: parseExpires(required('X-Amz-Expires')),
     signature,
     contentSha256:

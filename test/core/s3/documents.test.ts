@@ -221,6 +221,15 @@ test('an error document has the elements of S3', () => {
   );
 });
 
+test('an error document repeats a few KiB of what the caller sent', () => {
+  const details = { ArgumentValue: '&'.repeat(15_000) };
+  const xml = errorXml(s3Error('InvalidArgument', '<'.repeat(15_000), { details }), {
+    resource: '>'.repeat(15_000),
+    requestId: '1',
+  });
+  assert.ok(xml.length < 64 * 1024, `${xml.length} characters`);
+});
+
 test('whatever a caller sends, the answer is a document or an S3 error', () => {
   const piece = fc.constantFrom(
     ...[

@@ -176,4 +176,16 @@ test('x-amz-content-sha256 that is none', () => {
   assert.equal(details, { ArgumentName: 'x-amz-content-sha256', ArgumentValue: 'none' });
 });
 
+test('a list of signed headers that is long, or names one twice, before anything is made of it', () => {
+  const withNames = (names: string) =>
+    byHeader(
+      `AWS4-HMAC-SHA256 Credential=AK/20130524/r/s3/aws4_request,SignedHeaders=${names},Signature=${signature}`,
+    );
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => `h${index}`).join(';');
+  const twice = 'the authorization header is malformed; SignedHeaders names a header twice.';
+  assert.is(withNames('a;host;x-amz-content-sha256;x-amz-date;a').message.toLowerCase(), twice.toLowerCase());
+  assert.match(withNames(`host;${numbered(256)}`).message, /more than 256 names/);
+  assert.is(withNames(`host;x-amz-content-sha256;x-amz-date;${numbered(253)}`).code, 'SignatureDoesNotMatch');
+});
+
 test.run();
