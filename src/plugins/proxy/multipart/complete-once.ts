@@ -3,37 +3,31 @@ import { BodyKeys, sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
-  plaintextListSize,
   type SegmentedPart,
   type SegmentedPartList,
   type StoredPartList,
   sealMac,
 } from '../../../core/envelope/manifest.ts';
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { type PartRecord, partRecordId } from '../../../core/envelope/records.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { outward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { outward } from '../../../core/s3/headers.ts';
 import { type ObjectChecksum, readChecksumType } from '../../../core/s3/object-checksum.ts';
-import { encodeKey, type S3Request } from '../../../core/s3/request.ts';
-import {
-  type CompletedPart,
-  checksumFields,
-  completeMultipartXml,
-} from '../../../core/s3/request-documents.ts';
+import { encodeKey } from '../../../core/s3/request.ts';
+import { type CompletedPart, checksumFields } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
 import type { HeldMemory } from '../held-memory.ts';
 import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
-import { xmlResult } from '../upstream/upstream.ts';
-import { type Completed, completedObject, hasParts } from './completed-object.ts';
+import { completeAtStore, isNoSuchUpload, noSuchUpload } from './complete-at-store.ts';
+import { type Completed, completedObject, hasParts, removeUnusedManifest } from './completed-object.ts';
 import { inlineParts } from './inline-parts.ts';
-import { manifestToReplace, removeManifest } from './manifest-store.ts';
-import { listHash, type UploadRecord } from './upload-record.ts';
+import { removeManifest } from './manifest-store.ts';
+import { objectToReplace } from './replaced-object.ts';
+import { type DoneRecord, listHash, type UploadRecord } from './upload-record.ts';
 import { type VerifiedChecksums, verifyChecksums } from './verify-checksums.ts';
-
-/** With the white space that stores send until they know the outcome. */
-const answerLimit = 64 * 1024;
 
 /**
  * Completes an upload: match, verify, seal, write the manifest, complete at the store, record the completion. Each step
@@ -48,14 +42,42 @@ export async function completeOnce(
   const uploadId = context.request.query.get('uploadId') ?? '';
   const list = listHash(name, wanted.parts);
   const done = await services.uploads.done(name, uploadId);
-  if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
+  if (done?.list === list) return resultOf(name, done);
   const record = await services.uploads.find(name, uploadId);
-  const completed = await completeParts(services, context, record, wanted);
+  const completed = await completeParts(services, context, record, wanted).catch(async (error: unknown) => {
+    if (!isNoSuchUpload(error)) throw error;
+    const doneSince = await services.uploads.done(name, uploadId);
+    if (doneSince?.list === list) return resultOf(name, doneSince);
+    if (doneSince === undefined) await forgetAborted(services, context, record);
+    throw error;
+  });
   const { etag, versionId } = completed;
   await services.uploads.finish(record, { list, etag, versionId }).catch((error: Error) => {
     context.log.warn('proxy.upload.records-left', { error: error.message });
   });
   return completed;
+}
+
+const resultOf = (name: ObjectName, { etag, versionId }: DoneRecord): Completed => ({
+  ...name,
+  etag,
+  versionId,
+});
+
+/** The Abort may have looked for the manifest before this Complete wrote it. */
+async function forgetAborted(
+  services: ProxyServices,
+  { log }: RequestContext,
+  record: UploadRecord,
+): Promise<void> {
+  try {
+    if (await services.uploads.isOpen(record)) return;
+    services.partKeys.forget(record.manifest);
+    services.uploadKeys.forget(record);
+    await removeUnusedManifest(services, record);
+  } catch (error) {
+    log.warn('proxy.upload.records-left', { error: error instanceof Error ? error.message : 'unknown' });
+  }
 }
 
 /** Returns the memory for the parts. Nothing refers to them afterwards. */
@@ -71,12 +93,12 @@ async function completeParts(
   const checksums = await verifyChecksums(services, record, { parts, records, named, type });
   const sealed = await sealParts(services, record, records, checksums);
   await saveManifest(services, record, sealed);
-  const replaced = await manifestToReplace(services, record);
-  const completed = await completeAtStore(services, context, record, records, sealed);
+  const replaced = await objectToReplace(services, record);
+  const completed = await completeAtStore(services, context, { record, records, sealed, replaced });
   services.partKeys.forget(record.manifest);
   services.uploadKeys.forget(record);
   await keepManifest(services, record, sealed);
-  if (replaced !== record.manifest) await removeManifest(services, record, replaced);
+  if (replaced.manifest !== record.manifest) await removeManifest(services, record, replaced.manifest);
   const etag = await inlineParts(services, record, sealed, completed.etag);
   held.release();
   return { ...completed, etag, checksum: checksums.whole };
@@ -170,80 +192,6 @@ async function saveManifest(
 }
 
 /**
- * The store accepts one list of an upload. Whether it is this one its answer does not tell: NoSuchUpload may be the end of
- * an earlier attempt with the same list, and some stores answer 200 to every Complete after the first, whatever it names.
- * @throws S3Error of the store; NoSuchUpload also if it has accepted another list
- */
-async function completeAtStore(
-  services: ProxyServices,
-  context: RequestContext,
-  record: UploadRecord,
-  records: readonly PartRecord[],
-  sealed: StoredPartList,
-): Promise<Completed> {
-  const answer = await sendComplete(services, context, record, records, sealed).catch((error: unknown) => {
-    if (error instanceof S3Error && error.code === 'NoSuchUpload') return error;
-    throw error;
-  });
-  const answered = answer instanceof S3Error ? undefined : answer;
-  const object = await completedObject(services, record);
-  if (answered !== undefined && (object === undefined || object.etag === answered.etag)) return answered;
-  if (object !== undefined && (await hasParts(services, record, object, sealed))) return object;
-  throw answer instanceof S3Error ? answer : noSuchUpload(record);
-}
-
-const noSuchUpload = ({ uploadId }: UploadRecord): S3Error =>
-  s3Error('NoSuchUpload', undefined, { details: { UploadId: uploadId } });
-
-async function sendComplete(
-  { upstream }: ProxyServices,
-  { request }: RequestContext,
-  { bucket, key, uploadId }: UploadRecord,
-  records: readonly PartRecord[],
-  sealed: StoredPartList,
-): Promise<Completed> {
-  const response = await upstream.send(
-    {
-      method: 'POST',
-      bucket,
-      key,
-      query: [['uploadId', uploadId]],
-      headers: completeHeaders(request, sealed),
-    },
-    completeMultipartXml(records.map(storedPart)),
-  );
-  const versionId = header(response.headers['x-amz-version-id']);
-  const { top } = await xmlResult(response, completeResult, answerLimit);
-  const etag = top.get('ETag');
-  if (etag === undefined) throw s3Error('InternalError', 'The object store named no ETag of the object.');
-  return { bucket, key, etag, versionId };
-}
-
-const completeResult = { root: 'CompleteMultipartUploadResult', fields: ['ETag'] };
-
-const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
-  partNumber: part.n,
-  etag,
-  checksum,
-});
-
-/** The size that callers may announce is that of the plaintext. */
-function completeHeaders({ headers }: S3Request, sealed: StoredPartList): Record<string, string> {
-  const announced = headers['x-amz-mp-object-size'];
-  const size = plaintextListSize(sealed);
-  if (announced !== undefined && announced !== String(size))
-    throw s3Error('InvalidRequest', wrongSize(String(announced), size));
-  return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
-}
-
-function wrongSize(announced: string, size: number): string {
-  if (/^-\d+$/.test(announced))
-    return `Value for x-amz-mp-object-size header is less than zero: '${announced}'`;
-  if (!/^\d+$/.test(announced)) return `Value for x-amz-mp-object-size header is invalid: '${announced}'`;
-  return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
-}
-
-/**
  * The list that the store accepted must stay, so the manifest of another one is replaced only if the object has the parts
  * of this one: a store may name the object's own ETag even where it has not looked at the list.
  */
@@ -258,8 +206,6 @@ async function keepManifest(
   if (object !== undefined && !(await hasParts(services, record, object, sealed))) throw noSuchUpload(record);
   await services.manifests.save(record, sealed);
 }
-
-const header = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 
 /**
  * Finds the record of every part that the caller names, in the caller's order.

@@ -12,8 +12,10 @@ import { type ObjectName, readEnvelope } from '../../../core/envelope/metadata.t
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { ProxyServices } from '../context.ts';
-import { fetchStored, type StoredObject } from '../read/stored-object.ts';
+import { fetchStored, type StoredObject, versionQuery } from '../read/stored-object.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
+import { removeManifest } from './manifest-store.ts';
+import { identityOf } from './replaced-object.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** The result of a Complete. */
@@ -30,26 +32,58 @@ export interface CompletedObject extends Completed {
   readonly stored: StoredObject;
 }
 
-/** @returns undefined if no attempt created the object, or another object has replaced it */
-export async function completedObject(
+/** What is at the key of an upload. */
+export interface ObjectAtKey {
+  /** Undefined if no attempt at the upload created what is there. */
+  readonly object: CompletedObject | undefined;
+  /** See `identityOf`. */
+  readonly identity: string | undefined;
+}
+
+/** @param versionId the current version if undefined; a version that the store does not return counts as none */
+export async function objectAtKey(
   { upstream, reader }: ProxyServices,
   { bucket, key, manifest }: UploadRecord,
-): Promise<CompletedObject | undefined> {
-  const name = { bucket, key };
-  const response = await upstream.send({ method: 'HEAD', ...name });
+  versionId?: string,
+): Promise<ObjectAtKey> {
+  const address = { name: { bucket, key }, versionId, access: {} };
+  const response = await upstream.send({
+    method: 'HEAD',
+    ...address.name,
+    query: versionQuery(address),
+  });
   response.body.resume();
-  if (response.status === 404) return undefined;
-  if (response.status !== 200) throw await refusal(response);
-  const keys = readEnvelope(response.headers)?.keys;
+  const { status, headers } = response;
+  const identity = identityOf(response);
+  if (status === 404 || (status !== 200 && versionId !== undefined)) return { object: undefined, identity };
+  if (status !== 200) throw await refusal(response);
+  const keys = readEnvelope(headers)?.keys;
   const id =
     keys?.form === 'pointer' ? keys.manifest : keys?.form === 'inline' ? keys.list.manifest : undefined;
-  if (id !== manifest) return undefined;
-  const stored = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
-  const versionId = response.headers['x-amz-version-id'];
-  return {
-    ...{ ...name, etag: stored.etag, stored },
-    versionId: typeof versionId === 'string' ? versionId : undefined,
+  if (id !== manifest) return { object: undefined, identity };
+  const stored = reader.describe(address, headers);
+  const version = headers['x-amz-version-id'];
+  const object = {
+    ...{ ...address.name, etag: stored.etag, stored },
+    versionId: typeof version === 'string' ? version : undefined,
   };
+  return { object, identity };
+}
+
+/** @returns undefined if no attempt created the object, or another object has replaced it */
+export const completedObject = async (
+  services: ProxyServices,
+  record: UploadRecord,
+): Promise<CompletedObject | undefined> => (await objectAtKey(services, record)).object;
+
+/**
+ * Removes the manifest that a failed Complete may have left; it stays if the upload was completed, since some stores
+ * accept an abort even then.
+ */
+export async function removeUnusedManifest(services: ProxyServices, record: UploadRecord): Promise<void> {
+  if ((await services.manifests.find(record, record.manifest)) === undefined) return;
+  if ((await completedObject(services, record)) === undefined)
+    await removeManifest(services, record, record.manifest);
 }
 
 /** Reads at a time; each takes as much memory as a caller's. */

@@ -4,14 +4,14 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { inward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { readObjectChecksum } from '../../../core/s3/object-checksum.ts';
 import { parseCompleteMultipart } from '../../../core/s3/request-documents.ts';
+import { unlessAborted } from '../../../runtime/lifecycle/wait.ts';
 import { lastUse } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { memoryCosts } from '../held-memory.ts';
 import { respondSlowly } from '../server/slow-answer.ts';
 import { refusal } from '../upstream/upstream.ts';
 import { completedAnswer, completeOnce, type PartsToComplete } from './complete-once.ts';
-import { type Completed, completedObject } from './completed-object.ts';
-import { removeManifest } from './manifest-store.ts';
+import { type Completed, removeUnusedManifest } from './completed-object.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** 10,000 parts with a checksum each. */
@@ -107,12 +107,14 @@ function singleFlight(
 
 /**
  * AbortMultipartUpload: the store drops the parts, then the records are deleted; `svc proxy gc` cleans up after
- * failures.
+ * failures. Waits for a Complete of the upload that runs in this process, so that the store knows how it ended.
  */
 export const abortUpload: OperationHandler = async (services, { request, answer, signal, log, payload }) => {
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const uploadId = request.query.get('uploadId') ?? '';
+  const running = flightsOf.get(services)?.get(uploadId)?.result;
+  if (running !== undefined) await unlessAborted(Promise.allSettled([running]), signal);
   const record = await services.uploads.find(name, uploadId).catch(() => undefined);
   const response = await services.upstream.send({
     method: 'DELETE',
@@ -134,10 +136,6 @@ export const abortUpload: OperationHandler = async (services, { request, answer,
   await answer.end();
 };
 
-/**
- * A failed Complete may have left a manifest; it stays if the upload was completed, since some stores accept an abort
- * even then.
- */
 async function forget(
   services: ProxyServices,
   name: ObjectName,
@@ -145,7 +143,5 @@ async function forget(
   record: UploadRecord | undefined,
 ): Promise<void> {
   await services.uploads.abandon(name, uploadId);
-  if (record === undefined || (await services.manifests.find(name, record.manifest)) === undefined) return;
-  if ((await completedObject(services, record)) === undefined)
-    await removeManifest(services, name, record.manifest);
+  if (record !== undefined) await removeUnusedManifest(services, record);
 }

@@ -349,7 +349,8 @@ export async function removeManifests(
   }
 }
 
-function manifestIn(headers: UpstreamResponse['headers']): string | undefined {
+/** The manifest that an object with these headers may have. */
+export function manifestIn(headers: UpstreamResponse['headers']): string | undefined {
   try {
     const keys = readEnvelope(headers)?.keys;
     if (keys?.form === 'pointer') return keys.manifest;

@@ -74,6 +74,13 @@ export class Uploads {
     return known ?? (await this.#verified(record as StoredUploadRecord, signal));
   }
 
+  /** Whether the upload has its record still, which Complete and Abort remove; if not, what is known of it is forgotten. */
+  async isOpen({ bucket, uploadId }: UploadRecord): Promise<boolean> {
+    const text = await this.#state.get(bucket, createRecordKey(this.#prefix, uploadId), recordLimit);
+    if (text === undefined) this.#forget(uploadId);
+    return text !== undefined;
+  }
+
   async done(name: ObjectName, uploadId: string): Promise<DoneRecord | undefined> {
     const text = await this.#state.get(name.bucket, doneRecordKey(this.#prefix, uploadId), recordLimit);
     return text === undefined ? undefined : readDoneRecord(text);
@@ -107,9 +114,13 @@ export class Uploads {
     }
   }
 
-  async #remove({ bucket }: ObjectName, uploadId: string, keep?: string): Promise<void> {
+  #forget(uploadId: string): void {
     this.#known.delete(uploadId);
     this.parts.forget(uploadId);
+  }
+
+  async #remove({ bucket }: ObjectName, uploadId: string, keep?: string): Promise<void> {
+    this.#forget(uploadId);
     const held = this.#memory.hold('removals');
     await held.take(memoryCosts.removal);
     try {
