@@ -3,24 +3,20 @@ import { HeadObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MiB, sendParts } from '../../../attacks/support/stored.ts';
-import {
-  type Meddling,
-  type MeddlingStore,
-  type StoreAnswer,
-  type StoreRequest,
-  startMeddlingStore,
-} from '../../../support/meddling-store.ts';
+import type { StoreAnswer, StoreRequest } from '../../../support/meddling-store.ts';
 import { type RawAnswer, rawHttp } from '../../../support/raw-http.ts';
 import { repetitions } from '../../../support/repetitions.ts';
-import { type Rig, type RiggedProxy, startRig } from '../../../support/rig.ts';
-
-/** A proxy, and what happens on its way to the store. */
-interface Side {
-  readonly proxy: RiggedProxy;
-  readonly way: MeddlingStore;
-}
-
-type List = readonly { readonly PartNumber: number; readonly ETag: string }[];
+import { type Rig, startRig } from '../../../support/rig.ts';
+import {
+  hold,
+  isComplete,
+  isManifest,
+  type List,
+  type Side,
+  Sides,
+  saysDone,
+  sendComplete,
+} from './support/sides.ts';
 
 interface Upload {
   readonly path: string;
@@ -30,30 +26,18 @@ interface Upload {
   readonly theirs: List;
 }
 
-const isComplete = ({ method, path }: StoreRequest) => method === 'POST' && /[?&]uploadId=/.test(path);
-const isManifest = ({ method, path }: StoreRequest) => method === 'PUT' && path.includes('/manifests/');
-
 for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))) {
   const test = suite(`two Completes of one upload with different lists (${kind})`);
   let rig: Rig;
+  let started: Sides;
   let number = 0;
   const sides = new Map<string, readonly [Side, Side]>();
 
   test.before(async () => {
     rig = await startRig({ kind });
+    started = new Sides(rig);
   });
-  test.after(async () => {
-    const ways = [...sides.values()].flat().map(({ way }) => way);
-    await rig?.stop();
-    await Promise.all(ways.map((way) => way.stop()));
-  });
-
-  const side = async (args: readonly string[]): Promise<Side> => {
-    const way = await startMeddlingStore(rig.store.url);
-    const { region, accessKeyId, secretAccessKey } = rig.store;
-    const upstream = { endpoint: way.url, region, accessKeyId, secretAccessKey };
-    return { way, proxy: await rig.proxy({ upstream, args }) };
-  };
+  test.after(() => started?.stop());
 
   /** @param lengths of the two parts that the lists differ in */
   const begin = async ([us, them]: readonly [Side, Side], lengths: readonly number[]): Promise<Upload> => {
@@ -67,13 +51,7 @@ for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))
     return { path, bodies, ours: [first, second], theirs: [first, { PartNumber: 3, ETag }] };
   };
 
-  const complete = ({ proxy }: Side, { path }: Upload, list: List): Promise<RawAnswer> => {
-    const parts = list.map(
-      ({ PartNumber, ETag }) => `<Part><PartNumber>${PartNumber}</PartNumber><ETag>${ETag}</ETag></Part>`,
-    );
-    const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-    return rawHttp(`${proxy.url}/${path}`, { method: 'POST', body });
-  };
+  const complete = (side: Side, { path }: Upload, list: List) => sendComplete(side, path, list);
 
   const isDone = ({ status, body, code }: RawAnswer) =>
     assert.equal([status, code], [200, undefined], String(body));
@@ -93,29 +71,7 @@ for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))
     if (answer.status < 300 && !answer.body.includes('<Error>')) return answer;
     const Key = path.replace(/\?.*/, '').slice(rig.bucket.length + 2);
     const { ETag } = await rig.store.client.send(new HeadObjectCommand({ Bucket: rig.bucket, Key }));
-    const result = `<CompleteMultipartUploadResult><ETag>${ETag}</ETag></CompleteMultipartUploadResult>`;
-    return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(result) };
-  };
-
-  /** Holds the first such request on its way to the store. */
-  const hold = (
-    { way }: Side,
-    which: (request: StoreRequest) => boolean,
-    then: Pick<Meddling, 'after'> = {},
-  ) => {
-    const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let held = false;
-    way.meddle({
-      ...then,
-      before: async (request) => {
-        if (held || !which(request)) return undefined;
-        held = true;
-        arrived.resolve();
-        await gone.promise;
-        return undefined;
-      },
-    });
-    return { arrived: arrived.promise, go: () => gone.resolve() };
+    return saysDone(ETag);
   };
 
   for (const format of ['1', '2'])
@@ -128,7 +84,7 @@ for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))
 
       test(`start (${label})`, async () => {
         const all = ['--format', format, ...args];
-        sides.set(label, await Promise.all([side(all), side(all)]));
+        sides.set(label, await Promise.all([started.start(all), started.start(all)]));
       });
 
       test(`the one whose Complete reaches the store second is refused (${label})`, async () => {
