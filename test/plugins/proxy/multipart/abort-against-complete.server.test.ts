@@ -197,7 +197,7 @@ for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))
       test(`at any moment, not both succeed while the object is another (${label})`, async () => {
         const [us, them] = both();
         for (const other of [us, them])
-          for (let round = 0; round < repetitions(6, 60); round++) {
+          for (let round = 0; round < repetitions(6, 20); round++) {
             const upload = await begin(us);
             const [completed, aborted] = await Promise.all([
               complete(us, upload),
