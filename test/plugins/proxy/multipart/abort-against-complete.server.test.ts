@@ -155,7 +155,8 @@ for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))
         assert.is(sentAborts, 0);
         held.go();
         isDone(await ours);
-        assert.is((await aborted).code, 'NoSuchUpload');
+        // MinIO accepts the Abort of an upload that has ended
+        assert.is((await aborted).status, kind === 'minio' ? 204 : 404);
         await reads(both(), upload, upload.whole);
       });
 
