@@ -82,6 +82,7 @@ export async function serve(
       log,
       signal: new AbortController().signal,
       connections: options.connections ?? new Connections(),
+      memory,
       dispatch: createDispatch({
         services: context,
         metrics,
