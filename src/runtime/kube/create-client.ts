@@ -6,6 +6,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { secrets } from '../logging/secrets.ts';
+import { limitPieces } from '../net/limit-pieces.ts';
 import { failureOf, type KubeClient, KubeError, type KubeRequest, parseJson, readBody } from './client.ts';
 import {
   createAgentPool,
@@ -150,7 +151,7 @@ export function exchange(
       ...{ method, agent, signal },
       headers: { ...headersFor(request, body), ...headers },
     });
-    outgoing.once('response', resolve);
+    outgoing.once('response', (answer) => resolve(limitPieces(answer)));
     outgoing.on('error', (cause) => reject(signal.aborted ? signal.reason : unreachable(server, cause)));
     outgoing.end(body);
   });

@@ -7,6 +7,7 @@ import { CollectedBytes, collect } from '../../core/collect.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { mayBeRegistry } from '../../core/image/registry-access.ts';
 import { outliveAborts } from '../net/connections.ts';
+import { limitPieces } from '../net/limit-pieces.ts';
 
 export interface RegistryHttpRequest {
   readonly method: 'GET' | 'HEAD';
@@ -110,7 +111,7 @@ function head(
   const agent = agents[protocol === 'https:' ? 'https:' : 'http:'];
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } });
-    outgoing.once('response', resolve);
+    outgoing.once('response', (incoming) => resolve(limitPieces(incoming)));
     outgoing.on('error', reject);
     outgoing.end();
   });

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { parseBounded } from '../../core/bounded-json.ts';
 import { createWipedMemory } from '../memory.ts';
 import { lookupOf } from '../net/connections.ts';
+import { limitPieces } from '../net/limit-pieces.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
 import { noAnswer, noneInTime, SecretBuffer } from './secret-client/secret-socket.ts';
@@ -118,7 +119,7 @@ class JsonHttpExchange {
   };
 
   readonly #receive = (incoming: http.IncomingMessage): void => {
-    incoming.on('data', (chunk: Buffer) => this.#keep(chunk));
+    limitPieces(incoming).on('data', (chunk: Buffer) => this.#keep(chunk));
     incoming.on('error', this.#fail);
     incoming.on('end', () => this.#finish(incoming));
   };

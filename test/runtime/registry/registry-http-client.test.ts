@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   type ConnectRules,
+  createRegistryHttpClient,
   judgeAddresses,
   placeOf,
 } from '../../../src/runtime/registry/registry-http-client.ts';
+import { listen } from '../../support/loopback.ts';
 
 const test = suite<{ port: number; stop: () => void }>('addresses that registries are asked at');
 
@@ -94,6 +96,25 @@ test('one that had to wait for a connection to end is refused like any other', a
   agent.destroy();
   assert.is(first.status, 'fulfilled');
   assert.is(second.status === 'rejected' && second.reason.code, 'ADDRESS_REFUSED');
+});
+
+test('a body in chunks of one byte is refused, and holds up nobody', async () => {
+  const chunks = '1\r\nx\r\n'.repeat(500_000);
+  const server = createServer((socket) => {
+    const answer = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
+    socket.on('error', () => {}).once('data', () => socket.end(answer));
+  });
+  const { url, address, stop } = await listen(server);
+  const client = createRegistryHttpClient({ local: true, trusted: new Set([address]) });
+  const request = { method: 'GET', url: new URL(url), headers: {}, maxBytes: 1_048_576 } as const;
+  const sent = client.send({ ...request, signal: new AbortController().signal });
+  const message = await sent.then(
+    () => 'read',
+    (error: Error) => error.message,
+  );
+  assert.match(message, /too many small pieces/);
+  client.close();
+  await stop();
 });
 
 test.run();

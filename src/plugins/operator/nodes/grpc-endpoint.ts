@@ -8,6 +8,7 @@ import {
 import type { TLSSocket } from 'node:tls';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { frame, numberOfStatus } from '../../../core/grpc.ts';
+import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { IncomingReport, ReportPlaces, smallReport } from './incoming-report.ts';
 import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
@@ -53,7 +54,7 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
   const places = new ReportPlaces();
   const sessions = new Set<ServerHttp2Session>();
   const respond = async (stream: ServerHttp2Stream, caller: Caller) => {
-    const report = new IncomingReport(stream, places, caller.peer, (why) => {
+    const report = new IncomingReport(limitPieces(stream), places, caller.peer, (why) => {
       fail(stream, why);
       stream.close(constants.NGHTTP2_CANCEL);
     });

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { counted } from '../../../core/units.ts';
 import { KubeError, readBody } from '../../../runtime/kube/client.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, verdict } from '../check.ts';
 import type { SeenPod } from './pods.ts';
 import { asUnread, capped, missingPermission } from './read.ts';
@@ -60,7 +61,7 @@ function askDirectly(
       const { statusCode: status = 0 } = response;
       const answer = (text: string): PodAnswer =>
         status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
-      readBody(path, response, largest).then(
+      readBody(path, limitPieces(response), largest).then(
         (text) => resolve(answer(text)),
         () => resolve(undefined),
       );
