@@ -16,6 +16,8 @@ export interface MemoryCgroup extends LimitCgroup {
   readonly under: readonly string[];
   /** How many processes were killed for want of memory. */
   killed(): number;
+  /** Most memory of all of them at once, in bytes; 0 where the kernel does not tell. */
+  peak(): number;
 }
 
 /** @throws ToolUnavailable where cgroups cannot be made, as without root */
@@ -29,6 +31,10 @@ export function createMemoryCgroup(bytes: number): MemoryCgroup {
     killed() {
       const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(events, 'utf8')) ?? [];
       return Number(count);
+    },
+    peak() {
+      const file = join(folder, version === 1 ? 'memory.max_usage_in_bytes' : 'memory.peak');
+      return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
     },
     remove: () => removeEmpty(folder),
   };

@@ -124,6 +124,8 @@ function readPlatform(platform: unknown): Platform | undefined {
 
 /** Bytes in total; a pod could be given more, but what is cached for many images must stay small. */
 const longestCommand = 32 * 1024;
+/** Far more than any image has. */
+const maxWords = 1_000;
 const longestUser = 256;
 
 /**
@@ -138,12 +140,22 @@ export function readImageConfig(bytes: Uint8Array): ImageCommand {
   const config = document['config'] ?? {};
   if (!isJsonObject(config)) throw new ImageError('its configuration is not that of an image');
   const command = { entrypoint: words(config, 'Entrypoint'), cmd: words(config, 'Cmd'), user: user(config) };
+  const count = command.entrypoint.length + command.cmd.length;
+  if (count > maxWords) throw new ImageError(`its command has ${count} words, and may have ${maxWords}`);
   const size = [...command.entrypoint, ...command.cmd].reduce(
     (sum, word) => sum + Buffer.byteLength(word) + 1,
     0,
   );
   if (size > longestCommand) throw new ImageError(`its command has more than ${longestCommand} bytes`);
   return command;
+}
+
+/** What a word takes beside its text. */
+const bytesOfWord = 40;
+
+/** What a command takes in memory, about. */
+export function memoryOfCommand({ entrypoint, cmd, user }: ImageCommand): number {
+  return [...entrypoint, ...cmd, user].reduce((sum, word) => sum + 2 * word.length + bytesOfWord, 0);
 }
 
 /** Whether two images run the same command in the same way. */

@@ -71,6 +71,7 @@ function namedAddresses(names: NameBook): ClusterAddresses {
     return names.addressesOf(host, signal);
   };
   return {
+    isFull: () => false,
     async endpointOf({ host, port }, namespace, signal) {
       const addresses = await addressesOf(host, namespace, signal);
       return { kind: 'external', host: plainHost(host), addresses, port };

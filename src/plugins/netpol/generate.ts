@@ -108,7 +108,7 @@ function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = syste
 }
 
 /** For policies that use names instead of addresses. */
-const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {} };
+const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {}, isFull: () => false };
 
 type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allow'>;
 

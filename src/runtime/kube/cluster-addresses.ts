@@ -39,6 +39,8 @@ export interface ClusterAddresses {
     namespace: string,
     signal: AbortSignal,
   ): Promise<EgressFacts['extra'][number]>;
+  /** Whether addresses of names were left out, because those of this namespace have too many. */
+  isFull(namespace: string): boolean;
   apiServer(signal: AbortSignal): Promise<readonly AddressAndPort[]>;
   dns(signal: AbortSignal): Promise<DnsFacts>;
 }
@@ -69,6 +71,7 @@ export function createClusterAddresses(options: ClusterAddressesOptions): Cluste
         ? { ...extra, service: found.service }
         : { ...extra, addresses: found.addresses };
     },
+    isFull: (namespace) => options.names.isFull(namespace),
     apiServer: (signal) => servers.get('', () => apiServerAddresses(client, signal)),
     dns: (signal) => dns.get('', () => dnsFacts(client, signal)),
   };
@@ -295,6 +298,10 @@ async function listSlices(
 const atOnce = 16;
 /** Servers of one kind in a namespace. Who creates pods there names them, and may own the names and their addresses. */
 const mostDestinations = 256;
+/** Destinations of all ServiceConfigs of a namespace. */
+const maxExtra = 1_024;
+const tooManyAddresses =
+  'The names that the pods use have too many addresses; some are left out of the policy: use fewer names, or blocks (cidr)';
 
 /** @throws KubeError if the API server fails, since no policy must be made from incomplete facts */
 export async function gatherFacts(
@@ -314,16 +321,22 @@ export async function gatherFacts(
     const allowed = destinations.slice(0, mostDestinations);
     return inTurn(allowed, (to) => addresses.endpointOf(to, namespace, signal));
   };
-  return {
+  const extra = wanted.extra.slice(0, maxExtra);
+  if (extra.length < wanted.extra.length)
+    leftOut.push(
+      `The ServiceConfigs have ${wanted.extra.length} egress destinations; all but ${maxExtra} are left out of the policy`,
+    );
+  const facts = {
     namespace,
     vaults: await endpoints('secrets servers', wanted.vaults),
     stores: await endpoints('object stores', wanted.stores),
     storeBlocks: wanted.storeBlocks,
     apiServer: await addresses.apiServer(signal),
     dns: await addresses.dns(signal),
-    extra: await inTurn(wanted.extra, (each) => addresses.extraOf(each, namespace, signal)),
-    warnings: [...wanted.warnings, ...leftOut],
+    extra: await inTurn(extra, (each) => addresses.extraOf(each, namespace, signal)),
   };
+  if (addresses.isFull(namespace)) leftOut.push(tooManyAddresses);
+  return { ...facts, warnings: [...wanted.warnings, ...leftOut] };
 }
 
 /** A few at a time, so that a silent name server delays only some of them. */

@@ -34,6 +34,10 @@ export function bytesOf(value: unknown, parts: object[] = [], hasChosenNames = f
     return 8;
   }
   let sum = 40;
+  if (value instanceof Map) {
+    for (const entry of value) sum += 2 * bytesPerPart + bytesOf(entry, parts);
+    return sum;
+  }
   if (Array.isArray(value)) {
     for (const item of value) sum += 8 + bytesOf(item, parts);
     return sum;

@@ -17,11 +17,19 @@ export interface NameBookOptions {
 export interface NameBook {
   /** Sorted; empty if the name never had any. Rejects only with the signal's reason. */
   addressesOf(host: string, signal: AbortSignal, scope?: string): Promise<readonly string[]>;
+  /** Whether addresses of this scope's names were left out, because there are too many. */
+  isFull(scope: string): boolean;
   /** Restores earlier addresses, for this scope only; newer ones stay. */
   remember(host: string, addresses: readonly string[], scope?: string): void;
 }
 
+interface Scope {
+  addresses: number;
+  isFull: boolean;
+}
+
 interface Entry {
+  readonly scope: string;
   /** By address, when the name last resolved to it, as far as known. */
   readonly seen: BoundedMap<string, number>;
   askedAt: number;
@@ -29,16 +37,55 @@ interface Entry {
 
 /** Maximum per name; the oldest are dropped. */
 const maxAddresses = 1024;
+/**
+ * Of all names of a scope: a policy with more would be larger than what the API server takes. Who owns the names may
+ * have a name server answer with other addresses each time.
+ */
+const maxOfScope = 4_096;
+/** Of all scopes: some 10 MiB. */
+const maxOfAll = 65_536;
+/** A name has so many in any case. */
+const minAddresses = 8;
 
 export function createNameBook(options: NameBookOptions): NameBook {
   const { resolver, now, keepMs = 600_000, freshMs = 20_000, maxNames = 2_000 } = options;
   const entries = new BoundedMap<string, Entry>(maxNames);
+  const scopes = new Map<string, Scope>();
+  let all = 0;
+  /** Addresses of names that were dropped, too, count until the next look. */
+  const recount = () => {
+    scopes.clear();
+    all = 0;
+    for (const [, { scope, seen }] of entries) count(scope, seen.size);
+  };
+  const count = (scope: string, change: number): Scope => {
+    const known = scopes.get(scope) ?? { addresses: 0, isFull: false };
+    scopes.set(scope, known);
+    known.addresses += change;
+    all += change;
+    return known;
+  };
+  const add = ({ scope, seen }: Entry, address: string, at: number) => {
+    const before = seen.size;
+    const ofScope = count(scope, 0);
+    const isKnown = seen.peek(address) !== undefined;
+    if (!isKnown && before >= minAddresses && (ofScope.addresses >= maxOfScope || all >= maxOfAll)) {
+      ofScope.isFull = true;
+      const [oldest] = seen;
+      if (oldest !== undefined) seen.delete(oldest[0]);
+    }
+    seen.set(address, at);
+    count(scope, seen.size - before);
+  };
   const entryOf = (host: string, scope: string): Entry => {
     const key = `${scope} ${host}`;
     const known = entries.get(key);
     if (known !== undefined) return known;
-    const entry = { seen: new BoundedMap<string, number>(maxAddresses), askedAt: Number.NEGATIVE_INFINITY };
+    const seen = new BoundedMap<string, number>(maxAddresses);
+    const entry = { scope, seen, askedAt: Number.NEGATIVE_INFINITY };
+    const isFull = entries.size === maxNames;
     entries.set(key, entry);
+    if (isFull) recount();
     return entry;
   };
   const ask = async (host: string, entry: Entry, signal: AbortSignal) => {
@@ -46,9 +93,11 @@ export function createNameBook(options: NameBookOptions): NameBook {
     const at = now();
     entry.askedAt = at;
     // while DNS fails, nothing shows that a name has stopped resolving
-    for (const address of failed ? [...addressesIn(entry), ...addresses] : addresses)
-      entry.seen.set(address, at);
+    for (const address of failed ? [...addressesIn(entry), ...addresses] : addresses) add(entry, address, at);
+    const before = entry.seen.size;
     for (const [address, last] of entry.seen) if (at - last >= keepMs) entry.seen.delete(address);
+    const ofScope = count(entry.scope, entry.seen.size - before);
+    if (ofScope.addresses < maxOfScope && all < maxOfAll) ofScope.isFull = false;
   };
   return {
     async addressesOf(host, signal, scope = '') {
@@ -58,9 +107,9 @@ export function createNameBook(options: NameBookOptions): NameBook {
     },
     remember(host, addresses, scope = '') {
       const entry = entryOf(host, scope);
-      for (const address of addresses)
-        if (entry.seen.peek(address) === undefined) entry.seen.set(address, now());
+      for (const address of addresses) if (entry.seen.peek(address) === undefined) add(entry, address, now());
     },
+    isFull: (scope) => scopes.get(scope)?.isFull ?? false,
   };
 }
 

@@ -104,4 +104,45 @@ test('contain every answer of the last while and nothing older', async () => {
   );
 });
 
+/** Other addresses with each question, as many as an answer may have. */
+function lyingBook(): { book: NameBook; clock: { now: number } } {
+  const clock = { now: 0 };
+  let count = 0;
+  const next = () => {
+    count += 1;
+    return `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count & 255}`;
+  };
+  const resolver = async () => answer(...Array.from({ length: 256 }, next));
+  const book = createNameBook({ resolver, now: () => clock.now, keepMs: 1e9, freshMs: 10, maxNames: 10_000 });
+  return { book, clock };
+}
+
+test('of a scope are bounded, whatever its name servers answer, and the newest of each name stay', async () => {
+  const { book, clock } = lyingBook();
+  const names = Array.from({ length: 256 }, (_, index) => `n${index}.example`);
+  let sum = 0;
+  for (let round = 0; round < 6; round++) {
+    clock.now += 20;
+    sum = 0;
+    for (const name of names) {
+      const found = await book.addressesOf(name, signal, 'shop');
+      assert.ok(found.length >= 8, `${found.length}`);
+      sum += found.length;
+    }
+  }
+  assert.ok(sum <= 4_096 + 256 * 8, `${sum}`);
+  assert.is(book.isFull('shop'), true);
+  assert.is(book.isFull('other'), false);
+  assert.is((await book.addressesOf('a.example', signal, 'other')).length, 256);
+});
+
+test('of all scopes are bounded, too', async () => {
+  const { book } = lyingBook();
+  let sum = 0;
+  for (let scope = 0; scope < 100; scope++)
+    for (let name = 0; name < 10; name++)
+      sum += (await book.addressesOf(`n${name}.example`, signal, `team-${scope}`)).length;
+  assert.ok(sum <= 65_536 + 1_000 * 8 + 256, `${sum}`);
+});
+
 test.run();

@@ -1,6 +1,5 @@
 import { cut } from '../../foreign-text.ts';
 import type { Container, Pod } from '../../kubernetes/pod.ts';
-import type { InjectionPlan } from '../contract.ts';
 import { containersOf } from '../protected-pods.ts';
 import { annotations } from './annotations.ts';
 
@@ -8,7 +7,7 @@ import { annotations } from './annotations.ts';
  * Far above any need. Webhooks see pods before the API server validates them, so without bounds one pod could occupy
  * the webhook for minutes.
  */
-const most = {
+const max = {
   containers: 500,
   volumes: 1_000,
   labels: 10_000,
@@ -33,22 +32,25 @@ const most = {
   path: 4_096,
   image: 1_024,
   variableName: 1_024,
-  /** Of what is added to all containers together; a whole pod takes at most 1.5 MiB in etcd. */
-  additions: 512 * 1024,
 } as const;
+
+/** Bytes of the settings and commands that are set in all wrapped containers of a pod together. */
+export const maxAdditions = 1024 * 1024;
+/** Bytes of a pod's containers and volumes with what is added to them; a pod takes at most 1.5 MiB in etcd, less than as JSON. */
+export const maxPatch = 2.5 * 1024 * 1024;
 
 /** Errors for excessive input, found without building anything from it; if there are any, no others are looked for. */
 export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): string[] {
   const { metadata, spec } = pod;
   const { containers, initContainers = [], volumes = [], imagePullSecrets = [] } = spec;
   const sizes = [
-    ...beyond('spec.containers', 'containers', containers.length + initContainers.length, most.containers),
-    ...beyond('spec.volumes', 'volumes', volumes.length, most.volumes),
-    ...tooLong('spec.volumes, name', namesOf(volumes), most.name),
-    ...tooLong('spec.imagePullSecrets, name', namesOf(imagePullSecrets), most.name),
-    ...tooLong('spec.serviceAccountName', [spec.serviceAccountName], most.name),
-    ...tooLong('spec.nodeSelector', [spec.nodeSelector?.['kubernetes.io/arch']], most.name),
-    ...beyond('metadata.labels', 'labels', Object.keys(metadata.labels ?? {}).length, most.labels),
+    ...beyond('spec.containers', 'containers', containers.length + initContainers.length, max.containers),
+    ...beyond('spec.volumes', 'volumes', volumes.length, max.volumes),
+    ...tooLong('spec.volumes, name', namesOf(volumes), max.name),
+    ...tooLong('spec.imagePullSecrets, name', namesOf(imagePullSecrets), max.name),
+    ...tooLong('spec.serviceAccountName', [spec.serviceAccountName], max.name),
+    ...tooLong('spec.nodeSelector', [spec.nodeSelector?.['kubernetes.io/arch']], max.name),
+    ...beyond('metadata.labels', 'labels', Object.keys(metadata.labels ?? {}).length, max.labels),
     ...annotationErrors(given),
   ];
   if (sizes.length > 0) return sizes;
@@ -56,36 +58,25 @@ export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): 
   const length = all.reduce((sum, one) => sum + commandLength(one), 0);
   return [
     ...all.flatMap(containerErrors),
-    ...beyond('spec.containers', 'characters of command and args', length, most.allCommandText),
+    ...beyond('spec.containers', 'characters of command and args', length, max.allCommandText),
   ];
-}
-
-/** An error if the pod's settings, which each wrapped container gets, would take too much in all of them together. */
-export function additionErrors({ spec }: Pod, { containers, ...added }: InjectionPlan): string[] {
-  const wrapped = containers?.length ?? spec.containers.length;
-  return beyond(
-    'spec.containers',
-    'characters of paths, mappings and other settings of svc in all wrapped containers together',
-    wrapped * JSON.stringify(added).length,
-    most.additions,
-  );
 }
 
 function annotationErrors(given: Readonly<Record<string, string>>): string[] {
   const entries = Object.entries(given);
   const length = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   const sizes = [
-    ...beyond('metadata.annotations', 'annotations of svc', entries.length, most.annotations),
-    ...beyond('metadata.annotations', 'characters', length, most.annotationText),
+    ...beyond('metadata.annotations', 'annotations of svc', entries.length, max.annotations),
+    ...beyond('metadata.annotations', 'characters', length, max.annotationText),
   ];
   if (sizes.length > 0) return sizes;
   const items = ({ name }: { readonly name: string }) => given[name]?.split(/[,;]/).length ?? 0;
   const { secretPaths, secretMapping, containers, envMap } = annotations;
   return [
-    ...beyond(secretPaths.name, 'paths', items(secretPaths), most.secretPaths),
-    ...beyond(secretMapping.name, 'names', items(secretMapping), most.secretMappings),
-    ...beyond(containers.name, 'names', items(containers), most.containerNames),
-    ...beyond(envMap.name, 'items', items(envMap), most.envMapItems),
+    ...beyond(secretPaths.name, 'paths', items(secretPaths), max.secretPaths),
+    ...beyond(secretMapping.name, 'names', items(secretMapping), max.secretMappings),
+    ...beyond(containers.name, 'names', items(containers), max.containerNames),
+    ...beyond(envMap.name, 'items', items(envMap), max.envMapItems),
   ];
 }
 
@@ -93,20 +84,20 @@ function containerErrors(container: Container): string[] {
   const { name, image, command = [], args = [], env = [], ports = [], volumeMounts = [] } = container;
   const place = (member: string) => `container ${cut(String(name))}, ${member}`;
   return [
-    ...tooLong(place('name'), [name], most.name),
-    ...tooLong(place('image'), [image], most.image),
-    ...tooLong(place('env, name'), namesOf(env), most.variableName),
-    ...tooLong(place('volumeMounts, name'), namesOf(volumeMounts), most.name),
+    ...tooLong(place('name'), [name], max.name),
+    ...tooLong(place('image'), [image], max.image),
+    ...tooLong(place('env, name'), namesOf(env), max.variableName),
+    ...tooLong(place('volumeMounts, name'), namesOf(volumeMounts), max.name),
     ...tooLong(
       place('volumeMounts, mountPath'),
       volumeMounts.map(({ mountPath }) => mountPath),
-      most.path,
+      max.path,
     ),
-    ...beyond(place('command and args'), 'words', command.length + args.length, most.words),
-    ...beyond(place('command and args'), 'characters', commandLength(container), most.commandText),
-    ...beyond(place('env'), 'variables', env.length, most.items),
-    ...beyond(place('ports'), 'ports', ports.length, most.items),
-    ...beyond(place('volumeMounts'), 'mounts', volumeMounts.length, most.items),
+    ...beyond(place('command and args'), 'words', command.length + args.length, max.words),
+    ...beyond(place('command and args'), 'characters', commandLength(container), max.commandText),
+    ...beyond(place('env'), 'variables', env.length, max.items),
+    ...beyond(place('ports'), 'ports', ports.length, max.items),
+    ...beyond(place('volumeMounts'), 'mounts', volumeMounts.length, max.items),
   ];
 }
 

@@ -9,7 +9,7 @@ import { unencrypted } from '../../settings/setting.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
 import { type CreatedConfig, selectServiceConfig } from '../protected-pods.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
-import { additionErrors, boundErrors } from './bounds.ts';
+import { boundErrors } from './bounds.ts';
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
 
@@ -47,13 +47,7 @@ export function resolveInjection(pod: Pod, surroundings: ResolveEnvironment): Re
   const { wishes, errors } = gatherRequestedSettings(given, config);
   const egress = egressErrors(config, surroundings.serviceConfigs);
   const found = [...refusalsOf(pod), ...annotationErrors(given), ...errors, ...egress];
-  const resolution = complete(
-    { wishes, defaults: surroundings.defaults, config: config?.name },
-    surroundings,
-    found,
-  );
-  const multiplied = resolution.kind === 'inject' ? additionErrors(pod, resolution.plan) : [];
-  return multiplied.length > 0 ? { kind: 'deny', errors: multiplied } : resolution;
+  return complete({ wishes, defaults: surroundings.defaults, config: config?.name }, surroundings, found);
 }
 
 function unasked({ namespace, namespaceLabels }: ResolveEnvironment): Resolution {

@@ -52,6 +52,8 @@ export interface EgressTerm {
 
 /** A name counts once in each namespace. */
 const mostNames = 10_000;
+/** That several namespaces share; each may have 512 addresses. */
+const maxAnswers = 256;
 
 export function createTerm(
   client: KubeClient,
@@ -60,7 +62,7 @@ export function createTerm(
   onApplied: CiliumKeeperOptions['onApplied'],
 ): EgressTerm {
   const { keepMs, freshMs, now, graceMs } = tuning;
-  const answers = createRecent<NameAnswer>({ now, freshMs, maxKeys: mostNames });
+  const answers = createRecent<NameAnswer>({ now, freshMs, maxKeys: maxAnswers });
   const names = createNameBook({
     resolver: (host, signal) => answers.get(host, () => resolver(host, signal)),
     ...{ now, keepMs, freshMs, maxNames: mostNames },

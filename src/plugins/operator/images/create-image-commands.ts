@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { memoryOfCommand } from '../../../core/image/manifest.ts';
 import { ImageError } from '../../../core/image/reference.ts';
 import { readDockerConfigJson } from '../../../core/image/registry-credentials.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
@@ -14,6 +15,7 @@ import {
   createRegistryHttpClient,
   hasCode,
   placeOf,
+  RegistryError,
 } from '../../../runtime/registry/registry-http-client.ts';
 import {
   createLookupCounter,
@@ -173,6 +175,14 @@ interface Failure {
   readonly error: unknown;
 }
 
+/** Bytes of the commands of a pod's images: a review holds them until the last registry answers. */
+const maxCommands = 256 * 1024;
+
+function tooLarge(): RegistryError {
+  const message = 'the commands of the images of this pod are too long together';
+  return new RegistryError('REGISTRY_REFUSED', message, { told: true });
+}
+
 /** Looks up each image once, concurrently. Never rejects. */
 async function lookUpAll(
   { images, ...common }: AllImages,
@@ -181,9 +191,13 @@ async function lookUpAll(
 ): Promise<FoundImages> {
   const commands = new Map<string, ImageCommand>();
   const failures: Failure[] = [];
+  let memory = 0;
   const settle = async (image: string) => {
     try {
-      commands.set(image, await lookUpOne({ ...common, image }, limits, deps));
+      const command = await lookUpOne({ ...common, image }, limits, deps);
+      memory += memoryOfCommand(command);
+      if (memory > maxCommands) throw tooLarge();
+      commands.set(image, command);
     } catch (error) {
       failures.push({ image, error });
     }

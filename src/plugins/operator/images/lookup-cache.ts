@@ -1,12 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../../core/bounded-map.ts';
+import { memoryOfCommand } from '../../../core/image/manifest.ts';
 import { formatImageReference, type ImageReference } from '../../../core/image/reference.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Access } from '../../../runtime/registry/endpoint.ts';
 import { type FoundBy, lookUp } from '../../../runtime/registry/look-up.ts';
 import { RegistryError, type RegistryHttpClient } from '../../../runtime/registry/registry-http-client.ts';
 
-const most = 2_000;
+/** Some 5,000 images with usual commands. */
+const maxMemory = 4 * 1024 * 1024;
+/** Beside key and command. */
+const bytesOfEntry = 200;
 const longestMs = 24 * 3_600_000;
 /** A tag may move to another image. */
 const freshTagMs = 5 * 60_000;
@@ -31,7 +35,10 @@ export interface WantedImage {
 
 /** @param now in ms, monotonic */
 export function createCommandCache(now: () => number): CommandCache {
-  const commands = new BoundedMap<string, ImageCommand>(most, { age: { mostMs: longestMs, now } });
+  const commands = new BoundedMap<string, ImageCommand>(maxMemory, {
+    age: { mostMs: longestMs, now },
+    costOf: (key, command) => bytesOfEntry + key.length + memoryOfCommand(command),
+  });
   const find = ({ accesses, reference, architecture }: WantedImage, maxAgeMs: number) => {
     for (const access of accesses) {
       const found = commands.get(keyOf(access, reference, architecture), maxAgeMs);

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
+import { type Charge, KeptRoom } from '../../../runtime/kube/kept-room.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
 import { type BucketSize, TokenBucket } from './node-tokens.ts';
 import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';
@@ -7,6 +8,8 @@ export interface NodeRegistryLimits {
   readonly nodes: number;
   /** Of all nodes together. */
   readonly pods: number;
+  /** What is kept of their states. A node may take half of what the others leave free. */
+  readonly bytes: number;
   /** Of one node. */
   readonly reports: BucketSize;
   /** In milliseconds: how long an agent may be silent before it counts as gone, and before it is forgotten. */
@@ -14,10 +17,19 @@ export interface NodeRegistryLimits {
   readonly forgottenMs: number;
 }
 
+const MiB = 1_048_576;
+
+/** 12 MiB in a container of 128 MiB, enough for 256 nodes of 110 pods, and with its memory more. */
+export function bytesOfStates(memory: number): number {
+  const known = memory === 0 ? Number.POSITIVE_INFINITY : memory;
+  return Math.min(512 * MiB, Math.max(12 * MiB, Math.floor((known * 12) / 128)));
+}
+
 /** Agents report at least every 15 s and gather for 0.2 s: one report may be lost and repeated after its timeout. */
 export const defaultLimits: NodeRegistryLimits = {
   nodes: 5_000,
   pods: 200_000,
+  bytes: bytesOfStates(process.constrainedMemory()),
   reports: { burst: 20, perSecond: 8 },
   silentMs: 40_000,
   forgottenMs: 600_000,
@@ -36,6 +48,7 @@ interface Entry {
   heardAt: number;
   silent: boolean;
   state: NodeAgentState | undefined;
+  charge: Charge | undefined;
 }
 
 export interface BookOptions {
@@ -50,10 +63,12 @@ export interface BookOptions {
 export class NodeRegistry implements NodeReports {
   readonly #options: BookOptions;
   readonly #entries = new Map<string, Entry>();
+  #room: KeptRoom;
   #pods = 0;
 
   constructor(options: BookOptions) {
     this.#options = options;
+    this.#room = new KeptRoom(options.limits.bytes);
   }
 
   get size(): number {
@@ -104,6 +119,7 @@ export class NodeRegistry implements NodeReports {
   /** Forgets everything, because another replica receives the reports from now on. */
   clear(): void {
     this.#entries.clear();
+    this.#room = new KeptRoom(this.#options.limits.bytes);
     this.#pods = 0;
   }
 
@@ -114,7 +130,7 @@ export class NodeRegistry implements NodeReports {
     }
     const entry: Entry = {
       ...{ instances: new Instances(), bucket: new TokenBucket(limits.reports, now) },
-      ...{ instance, heardAt: now, silent: false, state: undefined },
+      ...{ instance, heardAt: now, silent: false, state: undefined, charge: undefined },
     };
     this.#entries.set(node, entry);
     return entry;
@@ -126,6 +142,25 @@ export class NodeRegistry implements NodeReports {
     if (this.#pods - podsOf(entry.state) + state.pods.size > pods) {
       throw new ReportRefused('RESOURCE_EXHAUSTED', `the limit of ${pods} pods is reached`);
     }
+    if (this.#fits(entry, state)) return;
+    const step = 'raise the memory limit of the operator';
+    throw new ReportRefused('RESOURCE_EXHAUSTED', `no room for the states of more pods: ${step}`);
+  }
+
+  /** Whether a state fits in place of the node's former one, which is charged again. */
+  #fits(entry: Entry, state: NodeAgentState): boolean {
+    const before = entry.state;
+    this.#release(entry);
+    const charge = this.#room.take(state.node, state);
+    if (charge !== undefined) this.#room.release(state.node, charge);
+    if (before !== undefined) entry.charge = this.#room.take(before.node, before);
+    return charge !== undefined;
+  }
+
+  #release(entry: Entry): void {
+    if (entry.charge !== undefined && entry.state !== undefined)
+      this.#room.release(entry.state.node, entry.charge);
+    entry.charge = undefined;
   }
 
   /** Nothing is known about a new instance except what it reports. */
@@ -145,7 +180,9 @@ export class NodeRegistry implements NodeReports {
 
   #setState(entry: Entry, state: NodeAgentState | undefined): void {
     this.#pods += podsOf(state) - podsOf(entry.state);
+    this.#release(entry);
     entry.state = state;
+    if (state !== undefined) entry.charge = this.#room.take(state.node, state);
   }
 
   #forget(node: string, entry: Entry): void {

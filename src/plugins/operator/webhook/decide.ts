@@ -14,6 +14,7 @@ import {
 } from '../../../core/injection/contract.ts';
 import { imagesOfUnknownUser, imagesToLookUp } from '../../../core/injection/mutate/application-process.ts';
 import { mutatePod } from '../../../core/injection/mutate/mutate-pod.ts';
+import { type PatchSize, patchErrors, patchSize } from '../../../core/injection/mutate/patch-size.ts';
 import { isExempt } from '../../../core/injection/protected-pods.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
 import { managedByUs, podSecurityLabel } from '../../../core/kubernetes/labels.ts';
@@ -43,10 +44,12 @@ export interface DecideDeps {
   readonly hasForeignAuthorities: ((namespace: string) => boolean) | undefined;
 }
 
-/** The part of the request's time that waiting, such as for image lookups, may take. */
+/** The part of the request's time that waiting, such as for image lookups, may take, and memory for the answer. */
 export interface ReviewLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Takes so many bytes until the review is answered. @returns false if there was no room in time */
+  readonly reserve: (bytes: number) => Promise<boolean>;
 }
 
 /** Never rejects. Any failure denies the pod, which would otherwise start unprotected. */
@@ -130,6 +133,10 @@ async function decideInjection(
   if (deps.hasForeignAuthorities?.(namespace)) return foreignAuthorities(namespace);
   const podSecurity = podSecurityOf(labels);
   const images = await lookUpImages(request, plan, podSecurity, deps.images, limits);
+  const size = patchSize(pod, plan, deps.defaults, images);
+  const tooLarge = patchErrors(size);
+  if (tooLarge.length > 0) return { kind: 'deny', code: 403, errors: tooLarge };
+  if (!(await limits.reserve(answerMemory(size)))) return busy;
   const mutation = mutatePod(pod, plan, deps.defaults, {
     podSecurity,
     nativeSidecars: deps.nativeSidecars(),
@@ -146,6 +153,20 @@ async function decideInjection(
     serviceConfig: plan.serviceConfig,
   };
 }
+
+/** Values, names and layouts of what a wrapped container gets. */
+const memoryOfContainer = 4_096;
+
+/** What is made for an answer: new values, the patch's text with up to two bytes for a character, and its bytes. */
+export function answerMemory({ bytes, added, wrapped }: PatchSize): number {
+  return 3 * bytes + added + wrapped * memoryOfContainer;
+}
+
+const busy: Decision = {
+  kind: 'deny',
+  code: 503,
+  errors: ['svc has too many answers to make at the same time. Create the pod again.'],
+};
 
 /** The author of these authorities could impersonate the secrets server and receive the token of the pod. */
 function foreignAuthorities(namespace: string): Decision {

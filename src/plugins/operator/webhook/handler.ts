@@ -6,10 +6,12 @@ import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { Decision, ReviewLimits } from './decide.ts';
-import { type AdmissionRequest, type AdmissionResponse, readReview, writeReview } from './review.ts';
+import { answerBytes, sendAnswer } from './respond.ts';
+import { type AdmissionRequest, readReview } from './review.ts';
 import {
   type Body,
   createReviewMemoryLimit,
+  maxAnswerMemory,
   maxReviewMemory,
   type ReviewMemoryLimit,
   readBody,
@@ -28,10 +30,13 @@ export const webhookPath = '/mutate';
 
 /** Answers one request; never rejects, whatever a caller sends. */
 export function createHandler(options: HandlerOptions) {
-  const room = createReviewMemoryLimit(maxReviewMemory);
+  const rooms = {
+    reviews: createReviewMemoryLimit(maxReviewMemory),
+    answers: createReviewMemoryLimit(maxAnswerMemory),
+  };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      await answer(request, response, options, room);
+      await answer(request, response, options, rooms);
     } catch (error) {
       options.log.error('webhook.failed', describeError(error));
       if (response.headersSent) response.destroy();
@@ -40,18 +45,35 @@ export function createHandler(options: HandlerOptions) {
   };
 }
 
+/** Only who has memory for a review waits for memory for its answer, and never the other way round. */
+interface Rooms {
+  readonly reviews: ReviewMemoryLimit;
+  readonly answers: ReviewMemoryLimit;
+}
+
+async function heldUntilClosed(
+  response: ServerResponse,
+  entered: ReturnType<ReviewMemoryLimit['enter']>,
+): Promise<boolean> {
+  const leave = await entered;
+  if (leave === undefined) return false;
+  if (response.closed) leave();
+  else response.once('close', () => leave());
+  return true;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: HandlerOptions,
-  room: ReviewMemoryLimit,
+  rooms: Rooms,
 ): Promise<void> {
   const url = URL.parse(request.url ?? '/', 'https://webhook');
   if (url?.pathname !== webhookPath) return respondText(response, 404, `Only ${webhookPath} is served here.`);
   if (request.method !== 'POST') return respondText(response, 405, 'Send the AdmissionReview by POST.');
   const time = startReviewTime(url, request.socket, options.timeoutMs);
   try {
-    await answerReview(request, response, options, room, time);
+    await answerReview(request, response, options, rooms, time);
   } finally {
     time.end();
   }
@@ -61,21 +83,22 @@ async function answerReview(
   request: IncomingMessage,
   response: ServerResponse,
   options: HandlerOptions,
-  room: ReviewMemoryLimit,
+  rooms: Rooms,
   time: ReviewTime,
 ): Promise<void> {
   const began = performance.now();
-  const review = await readBody(request, response, room, time.signal).then((body) =>
+  const review = await readBody(request, response, rooms.reviews, time.signal).then((body) =>
     reviewIn(body, response, options),
   );
   if (review === undefined) return;
-  const decision = await options.decide(review, time.left());
-  const answered = writeReview(responseFor(review.uid, decision));
+  const reserve = (bytes: number) => heldUntilClosed(response, rooms.answers.enter(bytes, time.signal));
+  const decision = await options.decide(review, { ...time.left(), reserve });
+  const answer = answerBytes(review.uid, decision);
   // the caller has disconnected, and thus refused the pod
   if (request.socket.destroyed) return;
   options.metrics.answered(decision, performance.now() - began, counts(review, decision));
   tell(options.log, review, decision);
-  respondText(response, 200, answered, 'application/json');
+  await sendAnswer(response, answer, time.signal);
 }
 
 /** Dry runs create no pod; a pod that already has the wrapper was counted in an earlier review of it. */
@@ -121,13 +144,9 @@ function tell(log: Logger, review: AdmissionRequest, decision: Decision): void {
 /** The API server has not looked at it yet. */
 const podPrefix = ({ metadata }: Pod): string | undefined => metadata.generateName?.slice(0, 253);
 
-function respondText(
-  response: ServerResponse,
-  status: number,
-  text: string,
-  type = 'text/plain; charset=utf-8',
-): void {
+function respondText(response: ServerResponse, status: number, text: string): void {
   if (response.destroyed) return;
+  const type = 'text/plain; charset=utf-8';
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
   response.end(text);
 }
@@ -136,41 +155,6 @@ function respondText(
 function hangUp(response: ServerResponse, status: number, text: string): void {
   response.setHeader('connection', 'close');
   respondText(response, status, text);
-}
-
-const reasons = {
-  400: 'BadRequest',
-  403: 'Forbidden',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-} as const;
-
-/** The API server cuts longer warnings off. */
-const longestWarning = 250;
-
-/** The response to the API server for a decision. */
-export function responseFor(uid: string, decision: Decision): AdmissionResponse {
-  if (decision.kind === 'skip') return { uid, allowed: true };
-  if (decision.kind === 'deny') return { uid, allowed: false, status: refusal(decision) };
-  return {
-    ...{ uid, allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(decision.patch)) },
-    ...(decision.warnings.length > 0 && {
-      warnings: decision.warnings.map((text) => `svc: ${text}`.slice(0, longestWarning)),
-    }),
-  };
-}
-
-function refusal({
-  code,
-  errors,
-}: Extract<Decision, { kind: 'deny' }>): NonNullable<AdmissionResponse['status']> {
-  const what = errors.length === 1 ? '' : `${errors.length} errors: `;
-  const message = `svc refuses this pod, because it would start unprotected. ${what}${errors.join('; ')}`;
-  return { code, reason: reasons[code], message };
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
 }
 
 const defaultTimeoutMs = 10_000;
@@ -184,7 +168,7 @@ interface ReviewTime {
   /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
   /** The remaining time for slow steps. */
-  left(): ReviewLimits;
+  left(): Omit<ReviewLimits, 'reserve'>;
   /** To be called when the review has been answered. */
   end(): void;
 }

@@ -23,13 +23,16 @@ export type Body =
   | { readonly kind: 'broken off' };
 
 /**
- * Memory of all reviews that are being read or decided. The largest that is parsed takes 38 MiB; a usual one of 10 KiB
+ * Memory of all reviews that are being read or decided. The largest that is parsed takes 30 MiB; a usual one of 10 KiB
  * takes 150 KiB, and 800 while it is being read.
  */
-export const maxReviewMemory = 42 * 1024 * 1024;
+export const maxReviewMemory = 31 * 1024 * 1024;
 
-/** Bytes, text, values, patch and response hold a text of the pod each, at most. */
-const copies = 6;
+/** Memory of all answers that are being made or sent. The largest takes 11 MiB, a usual one 50 KiB. */
+export const maxAnswerMemory = 12 * 1024 * 1024;
+
+/** Bytes and values hold each text of the pod; so does the whole text, with two bytes for a character. */
+const copies = 4;
 
 /** What a review takes at most, in bytes. Above `maxParts` nothing is built of it. */
 function memoryOf(length: number, parts: number): number {

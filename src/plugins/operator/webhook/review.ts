@@ -61,21 +61,6 @@ function requestIn(review: Members): AdmissionRequest {
   };
 }
 
-/** The response to the API server. */
-export interface AdmissionResponse {
-  readonly uid: string;
-  readonly allowed: boolean;
-  readonly status?: { readonly code: number; readonly reason: string; readonly message: string };
-  /** Base64 of a JSON patch. */
-  readonly patch?: string;
-  readonly patchType?: 'JSONPatch';
-  readonly warnings?: readonly string[];
-}
-
-export function writeReview(response: AdmissionResponse): string {
-  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
-}
-
 type Members = Readonly<Record<string, unknown>>;
 
 function parsed(bytes: Buffer): Members {

@@ -1,9 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InjectionDefaults } from '../../../../src/core/injection/contract.ts';
+import type { ImageCommand, InjectionDefaults } from '../../../../src/core/injection/contract.ts';
 import { resolvedPath } from '../../../../src/core/injection/mutate/additions.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
 import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
+import { maxAnswerMemory } from '../../../../src/plugins/operator/webhook/review-body.ts';
 import { knownTo } from '../webhook/support/cluster-of.ts';
 
 const test = suite('pods that are written to keep the webhook busy');
@@ -30,20 +31,31 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-async function decideOn(spec: Partial<Pod['spec']>, annotations: object = {}): Promise<Decision> {
+/** Bytes that the last answer took. */
+let reserved = 0;
+const reserve = async (bytes: number) => {
+  reserved = bytes;
+  return bytes <= maxAnswerMemory;
+};
+
+async function decideOn(
+  spec: Partial<Pod['spec']>,
+  annotations: object = {},
+  images: ReadonlyMap<string, ImageCommand> = new Map(),
+): Promise<Decision> {
   const pod: Pod = {
     metadata: { annotations: { ...needed, ...annotations } },
     spec: { containers: [app], ...spec },
   };
   const deps = {
     ...knownTo({ namespaces: { team: {} } }),
-    images: { commandsOf: async () => new Map() },
+    images: { commandsOf: async () => images },
     ...{ defaults, namespace: 'svc-system', nativeSidecars: () => true },
     hasForeignAuthorities: () => false,
   } as unknown as DecideDeps;
   const request = { uid: 'u', operation: 'CREATE', namespace: 'team', name: '', dryRun: false, user: 'u' };
   const began = cpuMs();
-  const limits = { timeoutMs: 60_000, signal: new AbortController().signal };
+  const limits = { timeoutMs: 60_000, signal: new AbortController().signal, reserve };
   const decision = await decide({ ...request, pod }, deps, limits);
   assert.ok(cpuMs() - began < generousMs, 'in a moment');
   return decision;
@@ -60,7 +72,60 @@ test('settings that each of many containers would get', async () => {
   assert.is((await decideOn({ containers: containers.slice(0, 5) }, many)).kind, 'inject');
   const decision = await decideOn({ containers }, many);
   assert.is(decision.kind, 'deny');
-  assert.match(JSON.stringify(decision), /in all wrapped containers together/);
+  assert.match(
+    JSON.stringify(decision),
+    /1048576 bytes of settings and commands that svc sets in all wrapped containers together/,
+  );
+});
+
+const bare = (count: number): Container[] =>
+  numbers(count).map((at) => ({ name: `c${at}`, image: 'app:1', securityContext: { runAsUser: 1_000 } }));
+
+test('a command in an annotation that each of many containers would get', async () => {
+  const command = { 'svc/command': JSON.stringify(['/app', ...numbers(9_000).map(() => 'a')]) };
+  assert.is((await decideOn({ containers: bare(20) }, command)).kind, 'inject');
+  assert.match(
+    JSON.stringify(await decideOn({ containers: bare(400) }, command)),
+    /1048576 bytes of settings and commands/,
+  );
+});
+
+test('the command of an image that each of many containers would get', async () => {
+  const image = { entrypoint: ['/app', ...numbers(900).map(() => 'a'.repeat(30))], cmd: [], user: '' };
+  const images = new Map([['app:1', image]]);
+  assert.is((await decideOn({ containers: bare(20) }, {}, images)).kind, 'inject');
+  assert.match(
+    JSON.stringify(await decideOn({ containers: bare(500) }, {}, images)),
+    /1048576 bytes of settings and commands/,
+  );
+});
+
+test('long annotations of many containers', async () => {
+  for (const name of ['svc/vault-role', 'svc/vault-auth-mount', 'svc/vault-address']) {
+    const value = { 'svc/vault-address': 'https://vault.example/' }[name] ?? '';
+    const decision = await decideOn(
+      { containers: bare(500) },
+      { [name]: value + 'a'.repeat(5_000), 'svc/command': '["/app"]' },
+    );
+    assert.is(decision.kind, 'deny', name);
+  }
+});
+
+test('the largest answer has room, and one that has none is refused', async () => {
+  const command = { 'svc/command': '["/app"]' };
+  const largest = {
+    containers: bare(500).map((one) => ({
+      ...one,
+      args: ['€'.repeat(300)],
+      env: [{ name: 'E', value: 'a'.repeat(1_500) }],
+    })),
+  };
+  assert.is((await decideOn(largest, command)).kind, 'inject');
+  assert.ok(reserved > maxAnswerMemory / 2, `${reserved}`);
+  const larger = {
+    containers: largest.containers.map((one) => ({ ...one, env: [{ name: 'E', value: 'a'.repeat(5_000) }] })),
+  };
+  assert.match(JSON.stringify(await decideOn(larger, command)), /2621440 bytes with what svc adds to it/);
 });
 
 test('a mount path of slashes', async () => {

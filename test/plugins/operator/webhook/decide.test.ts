@@ -82,7 +82,7 @@ function decideOn(
     dryRun: false,
     user: 'somebody',
   };
-  const limits = { timeoutMs, signal: new AbortController().signal };
+  const limits = { timeoutMs, signal: new AbortController().signal, reserve: async () => true };
   return decide({ ...whole, pod, ...request }, deps, limits);
 }
 

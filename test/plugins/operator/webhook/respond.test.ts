@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
 import { patchBetween } from '../../../../src/plugins/operator/webhook/decide.ts';
-import { responseFor } from '../../../../src/plugins/operator/webhook/handler.ts';
+import { answerBytes, piecesOf, responseFor } from '../../../../src/plugins/operator/webhook/respond.ts';
 
 const test = suite('answers to the API server');
 const before: Pod = {
@@ -51,15 +51,24 @@ test('what is not asked for is let through without a patch', () => {
 });
 
 test('an injected pod comes with a patch and its warnings', () => {
-  const { patch, ...rest } = responseFor('u', {
-    ...{ kind: 'inject', patch: patchBetween(before, after), serviceConfig: undefined },
-    warnings: ['x'.repeat(300)],
-  });
+  const decision = { kind: 'inject', patch: patchBetween(before, after), serviceConfig: undefined } as const;
+  const text = [...piecesOf(answerBytes('u', { ...decision, warnings: ['x'.repeat(300)] }))].join('');
+  const { patch, ...rest } = JSON.parse(text).response;
   assert.equal(rest, {
     ...{ uid: 'u', allowed: true, patchType: 'JSONPatch' },
     warnings: [`svc: ${'x'.repeat(245)}`],
   });
-  assert.equal(JSON.parse(Buffer.from(patch ?? '', 'base64').toString()), patchBetween(before, after));
+  assert.equal(JSON.parse(Buffer.from(patch, 'base64').toString()), patchBetween(before, after));
+});
+
+test('a long patch is sent in pieces, which together are the same', () => {
+  for (const length of [49_151, 49_152, 49_153, 98_304, 200_000]) {
+    const patch = [{ op: 'add', path: '/a', value: '€'.repeat(length / 3) }] as const;
+    const decision = { kind: 'inject', patch, warnings: [], serviceConfig: undefined } as const;
+    const answer = answerBytes('u', decision);
+    const { response } = JSON.parse([...piecesOf(answer)].join(''));
+    assert.equal(JSON.parse(Buffer.from(response.patch, 'base64').toString()), patch);
+  }
 });
 
 test('a refusal names every error', () => {

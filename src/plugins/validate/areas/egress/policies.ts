@@ -167,5 +167,6 @@ function notedNames(policiesIn: Policies): NameBook {
   return {
     addressesOf: async (host, _signal, namespace = '') => noted.get(namespace)?.get(host) ?? [],
     remember() {},
+    isFull: () => false,
   };
 }

@@ -19,7 +19,10 @@ const script = `
   exec "$@"`;
 
 /** @param token default: the administrator's */
-export function insideOf({ adminToken, caFile, port }: Kubernetes, token = adminToken): Inside {
+export function insideOf(
+  { adminToken, caFile, port }: Pick<Kubernetes, 'adminToken' | 'caFile' | 'port'>,
+  token = adminToken,
+): Inside {
   const folder = temporaryFolder('service-account');
   writeFileSync(join(folder.path, 'token'), token, { mode: 0o600 });
   copyFileSync(caFile, join(folder.path, 'ca.crt'));

@@ -109,6 +109,30 @@ export const worstPods: Readonly<Record<string, (size: number) => object>> = {
   'a long list of wrong mappings': () => pod({ annotations: { 'svc/env-map': ','.repeat(250_000) } }),
 };
 
+const bare = { ...app, command: undefined };
+const words = (all: readonly string[]) => ({ 'svc/command': JSON.stringify(all) });
+
+/** Pods of at most a megabyte of which svc makes much more. */
+export const largeAnswers: Readonly<Record<string, object>> = {
+  'dollars of a command': pod({
+    annotations: words(['/app', '$'.repeat(24_000)]),
+    spec: { containers: numbers(20).map((index) => ({ ...bare, name: `app-${index}` })) },
+  }),
+  'words of a command': pod({
+    annotations: words(['/app', ...Array(500).fill('')]),
+    spec: { containers: numbers(400).map((index) => ({ ...bare, name: `app-${index}` })) },
+  }),
+  'as many containers as a pod may have, with text beyond ASCII': pod({
+    annotations: words(['/app']),
+    spec: {
+      containers: numbers(500).map((index) => ({
+        ...{ ...bare, name: `app-${index}`, args: ['€'.repeat(300)] },
+        env: [{ name: 'E', value: 'a'.repeat(1_500) }],
+      })),
+    },
+  }),
+};
+
 /** A text of this form and length, nested without end. */
 export const nestedReview = (size: number): string =>
   `{"kind":"AdmissionReview","request":${'['.repeat(size)}`;

@@ -1,0 +1,101 @@
+import { connect, constants } from 'node:http2';
+import { frame } from '../../../../src/core/grpc.ts';
+import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import type { LimitedOperator } from './limited-operator.ts';
+
+/** Connections of agents, as many as the operator lets in. */
+export interface AttackingAgents {
+  /** Each sends so many reports, one after the other. @returns the statuses of all, by how often each came */
+  report(times: number): Promise<ReadonlyMap<string, number>>;
+  close(): void;
+}
+
+/** As long as that of each agent here. */
+const anyName = 'node-000';
+
+/** Of about a megabyte, the longest that is read. */
+async function longReport(): Promise<(node: string) => Buffer> {
+  const service = await loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel');
+  const { requestSerialize } = service['ReportNode'] as { requestSerialize: (value: object) => Buffer };
+  const pods = Array.from({ length: 950 }, (_, at) => ({
+    podUid: `pod-${at}`,
+    uncoveredReason: 'r'.repeat(1_000),
+  }));
+  const state = { tier: 'TIER_FULL', enforcing: true, reason: '', passedOver: [], pods };
+  const report = { node: anyName, instance: 'i', bootId: 'b', agentVersion: '1', sequence: '1', state };
+  const bytes = requestSerialize({ ...report, droppedHits: '0', hits: [] });
+  const at = bytes.indexOf(anyName);
+  return (node) => {
+    const own = Buffer.from(bytes);
+    own.write(node, at);
+    return own;
+  };
+}
+
+/** Connects with the certificate that the operator has made for its agents, each as the agent of a node of its own. */
+export async function attackAsAgents(
+  { api, operator }: LimitedOperator,
+  count: number,
+): Promise<AttackingAgents> {
+  const path = '/api/v1/namespaces/svc-system/secrets/svc-agent-tls';
+  const secret = await waitFor('the certificate of the agents', async () => api.get(path));
+  const data = secret['data'] as Readonly<Record<string, string>>;
+  const [ca, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) =>
+    Buffer.from(data[name] ?? '', 'base64'),
+  );
+  const reportOf = await longReport();
+  const agents = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const node = `node-${String(index).padStart(3, '0')}`;
+      const report = frame(reportOf(node));
+      const session = connect(`https://${operator.started['grpc']}`, {
+        ca,
+        cert,
+        key,
+        servername: 'svc-operator',
+      } as object);
+      session.on('error', () => {});
+      const send = () =>
+        new Promise<string>((resolve) => {
+          if (session.closed || session.destroyed) return resolve('closed');
+          const stream = session.request({
+            ...{ ':method': 'POST', ':path': '/svc.operator.v1.NodeChannel/ReportNode' },
+            ...{
+              'content-type': 'application/grpc',
+              te: 'trailers',
+              authorization: `Bearer token.of.${node}`,
+            },
+          });
+          let status = 'closed';
+          const look = (headers: object) => {
+            status = String(Reflect.get(headers, 'grpc-status') ?? status);
+          };
+          stream
+            .on('response', look)
+            .on('trailers', look)
+            .on('error', () => {});
+          stream.on('close', () => resolve(status)).resume();
+          stream.end(report, () => {});
+          setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), 30_000).unref();
+        });
+      return { session, send };
+    }),
+  );
+  return {
+    async report(times) {
+      const statuses = new Map<string, number>();
+      const work = agents.map(async ({ send }) => {
+        for (let left = times; left > 0; left--) {
+          const status = await send();
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        }
+      });
+      await Promise.all(work);
+      return statuses;
+    },
+    close() {
+      for (const { session } of agents) session.destroy();
+    },
+  };
+}
