@@ -93,13 +93,28 @@ test('one that is not annotated, and whose wrapper was taken out, is refused as 
 }) => {
   const namespace = await kubernetes.createNamespace();
   const volumes = [{ name: 'svc-wrapper', emptyDir: {} }];
-  const post = async (more: object) => {
+  const post = async (more: object, labels: object = {}) => {
     const spec = { volumes, containers: [{ name: 'shop', image: 'shop:1', ...more }] };
-    const pod = { metadata: { generateName: 'pod-' }, spec };
+    const pod = { metadata: { generateName: 'pod-', labels }, spec };
     return (await kubernetes.request('POST', `/api/v1/namespaces/${namespace}/pods`, pod)).text;
   };
   assert.match(await post({}), /no container starts with it/);
+  // whoever has a volume of this name for another purpose learns that it is reserved
+  assert.match(await post({}), /the name svc-wrapper, which is reserved for svc-operator: rename it/);
   assert.match(await post({ command: ['/svc/svc-wrapper'] }), /"kind":"Pod"/);
+  const value = { 'svc/inject': 'false' };
+  const late = await startLateWebhook(kubernetes, [{ op: 'add', path: '/metadata/annotations', value }]);
+  try {
+    const optedOut = { [lateLabel]: 'true' };
+    const whole = await waitFor('the annotation', async () => {
+      const text = await post({ command: ['/svc/svc-wrapper'] }, optedOut);
+      return text.includes('svc/inject') && text;
+    });
+    assert.match(whole, /"kind":"Pod"/);
+    assert.match(await post({}, optedOut), /no container starts with it/);
+  } finally {
+    await late.stop();
+  }
 });
 
 const folder = { volumeMounts: [{ name: 'svc-wrapper', mountPath: '/svc' }] };

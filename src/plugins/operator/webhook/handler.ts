@@ -11,6 +11,7 @@ import { type AdmissionRequest, readReview } from './review.ts';
 import {
   type Body,
   createReviewMemoryLimit,
+  largestReview,
   maxAnswerMemory,
   maxReviewMemory,
   type ReviewMemoryLimit,
@@ -114,13 +115,15 @@ function turnAway(response: ServerResponse, { log, metrics }: HandlerOptions): v
   respondText(response, 503, 'svc has too many reviews to decide at the same time. Create the pod again.');
 }
 
+const tooLong = `svc reads AdmissionReviews of at most ${largestReview} bytes, and this one is longer. Make the pod smaller, or create it in a namespace without ServiceConfigs and without svc/ annotations.`;
+
 /** Answers a body without a review. The bytes are no longer needed when this returns. */
 function reviewIn(
   body: Body,
   response: ServerResponse,
   options: HandlerOptions,
 ): AdmissionRequest | undefined {
-  if (body.kind === 'too long') hangUp(response, 413, 'The AdmissionReview is too long.');
+  if (body.kind === 'too long') hangUp(response, 413, tooLong);
   if (body.kind === 'no room') turnAway(response, options);
   if (body.kind !== 'whole') return undefined;
   try {
