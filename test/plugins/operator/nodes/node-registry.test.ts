@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  bytesOfStates,
   defaultLimits,
   NodeRegistry,
   type NodeRegistryLimits,
@@ -203,6 +204,28 @@ test('of five thousand nodes that start again and again stays as large as it is'
   const after = round(13);
   assert.is(registry.size, 5_000);
   assert.ok(after < before + 8_000_000, `${before} bytes before, ${after} after`);
+});
+
+test('keeps states of so many bytes; a node that reports too much does not take the room of others', () => {
+  const { registry } = registryAt({ bytes: 256 * 1024 });
+  const large = (node: string, sequence: number, pods: number) =>
+    registry.take(report(sequence, { node, state: stateOf(pods) }));
+  large('a', 1, 50);
+  assert.throws(() => large('greedy', 1, 1_000), /no room for the states of more pods/);
+  for (let node = 0; node < 5; node++) large(`node-${node}`, 1, 50);
+  assert.throws(() => large('a', 2, 1_000), /no room/);
+  assert.is(registry.agentOf('a')?.pods.size, 50);
+  // in place of its former state, and again after all are forgotten
+  for (let sequence = 3; sequence < 15; sequence++) large('a', sequence, 50);
+  registry.clear();
+  for (let node = 0; node < 5; node++) large(`node-${node}`, 1, 50);
+});
+
+test('256 nodes of 110 pods have room in 128 MiB', () => {
+  const { registry } = registryAt({ bytes: bytesOfStates(128 * 1024 * 1024) });
+  for (let node = 0; node < 256; node++)
+    registry.take(report(1, { node: `node-${node}`, state: stateOf(110) }));
+  assert.is([...registry.agents()].length, 256);
 });
 
 test.run();
