@@ -96,6 +96,25 @@ for (const [what, { sent, env }] of Object.entries(scenes))
       await cgroup.remove();
     });
 
+/** 40,000 requests on each connection, of which eight may be in progress. */
+const pipelined = Buffer.from('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(40_000));
+
+for (const [kind, listener] of Object.entries(kinds))
+  test(`stays within 128 MiB while callers over ${kind} and of its health pipeline small requests`, async () => {
+    const cgroup = createMemoryCgroup(128 * MiB);
+    const proxy = await rig.proxy({ env: listener, under: cgroup.under });
+    for (const url of [proxy.url, proxy.health]) {
+      const crowd = new Crowd(url);
+      for (const socket of await crowd.established(48)) socket.pause().write(pipelined);
+      await setTimeout(1_000);
+      assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200);
+      crowd.end();
+    }
+    assert.is(cgroup.killed(), 0);
+    await proxy.stop();
+    await cgroup.remove();
+  });
+
 test('refuses a head of more than 256 headers, and leaves out none of fewer', async () => {
   const proxy = await rig.proxy();
   const answerTo = async (count: number): Promise<string> => {

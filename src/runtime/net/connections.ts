@@ -75,9 +75,11 @@ export class Connections {
   begin(socket: Socket, response: Stream): boolean {
     const accepted = acceptedOf(socket);
     const watched = this.#watched.get(accepted);
+    const isOver = watched === undefined || watched.requests >= this.#bounds.requests;
+    if (isOver) stopParsing(socket);
     // it is being closed
     if (watched === undefined) return false;
-    if (watched.requests >= this.#bounds.requests) return !this.#end(accepted);
+    if (isOver) return !this.#end(accepted);
     count(watched, 1);
     response.once('close', () => {
       count(watched, -1);
@@ -187,6 +189,22 @@ export class Connections {
 
 /** Bytes in both directions. */
 export const movedBy = ({ bytesRead, bytesWritten }: Socket): number => bytesRead + bytesWritten;
+
+/** `node:http` keeps the parser of a connection in this field. */
+interface ParsedSocket extends Socket {
+  readonly parser?: { onIncoming: () => number } | null;
+}
+
+/** What `onIncoming` returns of a request that changes the protocol: what was read behind it is no HTTP. */
+const changesProtocol = 2;
+
+/**
+ * A read of 64 KiB holds 2,400 small requests. The parser makes all of them in one turn of the event loop, and would go
+ * on when the connection has been closed.
+ */
+function stopParsing({ parser }: ParsedSocket): void {
+  if (parser) parser.onIncoming = () => changesProtocol;
+}
 
 function count(watched: Watched, by: 1 | -1): void {
   watched.requests += by;

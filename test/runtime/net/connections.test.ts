@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events';
-import type { Server, Socket } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { Stream } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -82,6 +83,23 @@ test('a connection with a request too many in progress is ended, and what comes 
   const third = () => watched.begin(many as unknown as Socket, new Stream());
   assert.equal([third(), third()], [false, false]);
   assert.equal(endings([many, one]), ['reset', '']);
+});
+
+test('of many requests in one read, those beyond the bound are not even made', async () => {
+  const connections = new Connections({ requests: 8 });
+  let made = 0;
+  const server = createServer((request, response) => {
+    made++;
+    connections.begin(request.socket, response);
+  });
+  connections.guard(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1').on('error', () => undefined);
+  client.write('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(20_000));
+  await new Promise((resolve) => client.once('close', resolve));
+  assert.is(made, 9);
+  server.close();
 });
 
 test('where every place has a request that moves, the new one is refused', () => {
