@@ -35,6 +35,7 @@ export class ChunkedBody {
   #passedOver = 0;
   /** Bytes of data so far. */
   #taken = 0;
+  #count = 0;
   /** Data among the pushed bytes that was not delivered yet. */
   #start = 0;
   #end = 0;
@@ -43,6 +44,11 @@ export class ChunkedBody {
   constructor(take: (bytes: Uint8Array) => void, bounds: BodyBounds) {
     this.#take = take;
     this.#bounds = bounds;
+  }
+
+  /** Chunks so far. */
+  get count(): number {
+    return this.#count;
   }
 
   get done(): boolean {
@@ -97,6 +103,7 @@ export class ChunkedBody {
         return expect(byte, carriageReturn, 'data-end');
       case 'data-end':
         this.#digits = 0;
+        this.#count++;
         return expect(byte, lineFeed, 'size');
       case 'trailer-start':
         return byte === carriageReturn ? 'last-end' : this.#passOver(byte, 'trailer');

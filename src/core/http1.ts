@@ -36,6 +36,11 @@ export class ResponseParser {
     return this.#head;
   }
 
+  /** Chunks of the body so far. */
+  get chunks(): number {
+    return this.#chunks?.count ?? 0;
+  }
+
   get done(): boolean {
     return this.#done;
   }

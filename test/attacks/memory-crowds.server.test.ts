@@ -63,6 +63,9 @@ const scenes: Readonly<Record<string, Scene>> = {
     env: keys,
   },
   'a request for a large object': { sent: head('GET /bucket/large') },
+  'a request for a large object, and another that is refused': {
+    sent: Buffer.concat([head('GET /bucket/large'), head(`GET /bucket/${'&'.repeat(3_060)}`)]),
+  },
   'the beginning of an upload': {
     sent: Buffer.concat([head('PUT /bucket/x', 'Content-Length: 5000000'), Buffer.alloc(MiB, 1)]),
   },
@@ -75,6 +78,7 @@ const usual = new Set([
   'http: eight heads of 60 headers, one behind the other',
   'TLS: a head of 250 headers without a signature, and no body',
   'TLS: a request for a large object',
+  'http: a request for a large object, and another that is refused',
   'TLS: the beginning of an upload',
 ]);
 const isWanted = (name: string) => repetitions(usual.has(name) ? 1 : 0, 1) > 0;
@@ -96,7 +100,7 @@ for (const [what, { sent, env }] of Object.entries(scenes))
       await cgroup.remove();
     });
 
-/** 40,000 requests on each connection, of which eight may be in progress. */
+/** 40,000 requests on each connection, of which two may be in progress. */
 const pipelined = Buffer.from('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(40_000));
 
 for (const [kind, listener] of Object.entries(kinds))

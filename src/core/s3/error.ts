@@ -122,8 +122,8 @@ export function s3Error(
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Characters of what a caller sent, which anybody may have answered; a key has fewer, unless it is encoded. */
-const maxEcho = 3 * 1024;
+/** Characters of what a caller sent, which anybody may have answered. */
+const maxEcho = 1024;
 
 const echoed = (text: string): string => (text.length > maxEcho ? `${text.slice(0, maxEcho)}…` : text);
 

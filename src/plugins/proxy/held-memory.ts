@@ -17,7 +17,9 @@ const reserveBytes = 16 * MiB;
  * kind asks only for kinds behind it in this list.
  */
 const maxOfKind = {
-  /** Heads of requests, from their arrival until their response has ended. */
+  /** What each request takes, from its arrival until its response has ended. */
+  requests: 8 * MiB,
+  /** Heads of requests, for as long. */
   heads: 12 * MiB,
   /** Bodies that arrive while their requests wait for a slot. */
   waiting: 8 * MiB,
@@ -45,6 +47,8 @@ export type HeldKind = keyof typeof maxOfKind;
 
 /** What is taken for a thing; parsed forms take several times their bytes on the wire. */
 export const memoryCosts = {
+  /** A request and its response, with what an error repeats of it. */
+  request: 8 * KiB,
   /** A header and each byte of a head: as received, by name, and with what was signed. */
   header: 300,
   headByte: 2,

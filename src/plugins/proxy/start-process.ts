@@ -63,7 +63,7 @@ const stallMs = 60_000;
  * Limits on what callers can make this process hold, so that it stays within 128 MiB whatever they do. They apply to
  * each worker.
  */
-const connectionBounds = { handshakes: 64, requests: 8, staleMs: 5_000 };
+const connectionBounds = { handshakes: 64, requests: 2, staleMs: 5_000 };
 /** A TLS connection takes 66 KiB, and what it sends is there a second time, encrypted. */
 const crowdOf = { http: { connections: 512, requests: 128 }, tls: { connections: 256, requests: 64 } };
 

@@ -44,6 +44,9 @@ export interface ConnectionEvents {
  */
 const slab = Buffer.allocUnsafeSlow(256 * 1024);
 
+/** Chunks of one body in one read after which all other work gets its turn. */
+const maxChunksInTurn = 2_048;
+
 const bounds = { maxHead: 64 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
 
 /** A connection for one request at a time. */
@@ -220,12 +223,21 @@ export class Http1Connection {
       return false;
     }
     try {
+      const chunksBefore = parser.chunks;
       const surplus = parser.push(bytes) < bytes.length;
+      if (parser.chunks - chunksBefore > maxChunksInTurn) this.#letOthersGo();
       if (parser.done) this.#finish(parser, surplus);
     } catch (error) {
       this.#fail(error as Error);
     }
     return true;
+  }
+
+  /** libuv reads a socket many times before another gets its turn. */
+  #letOthersGo(): void {
+    if (this.#paused) return;
+    this.#socket.pause();
+    setImmediate(() => this.#paused || this.#socket.resume());
   }
 
   /** Handles a complete response; the connection is reused if the request was complete, too. */

@@ -13,7 +13,7 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import { movedBy, resetSocket } from '../../../runtime/net/connections.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { type Caller, RequestMemory } from '../held-memory.ts';
+import { type Caller, type HeldMemory, RequestMemory } from '../held-memory.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
 import {
@@ -52,11 +52,13 @@ interface Serves extends Dispatching {
 
 /**
  * Serves one request to its end; never rejects. `expectsContinue`: the caller sends its body only after a 100 response.
+ * `head`: the memory of the head, which the server releases at the end of the response.
  */
 export type Dispatch = (
   request: IncomingMessage,
   response: ServerResponse,
   expectsContinue: boolean,
+  head: HeldMemory,
 ) => Promise<void>;
 
 /**
@@ -69,8 +71,8 @@ export function createDispatch(dispatching: Dispatching): Dispatch {
   const { memory } = dispatching.services;
   const bounds = { served: preflightsAtOnce, waiting: 0, memory, makeRoom: () => undefined };
   const serves = { ...dispatching, preflights: new RequestSlots(bounds) };
-  return (request, response, expectsContinue) =>
-    new Serving(serves, request, response, expectsContinue).run();
+  return (request, response, expectsContinue, head) =>
+    new Serving(serves, request, response, expectsContinue, head).run();
 }
 
 class Serving {
@@ -82,6 +84,8 @@ class Serving {
   readonly #gone = new AbortController();
   readonly #memory: RequestMemory;
   readonly #begun = performance.now();
+  readonly #head: HeldMemory;
+  readonly #hasBody: boolean;
   #awaitsContinue: boolean;
   #leaveSlot = (): void => undefined;
   readonly #atEnd: (() => void)[] = [];
@@ -98,8 +102,11 @@ class Serving {
     request: IncomingMessage,
     response: ServerResponse,
     expectsContinue: boolean,
+    head: HeldMemory,
   ) {
     this.#with = dispatching;
+    this.#head = head;
+    this.#hasBody = hasBody(request.headers);
     this.#request = request;
     this.#response = response;
     this.#awaitsContinue = expectsContinue;
@@ -229,12 +236,20 @@ class Serving {
     this.#answer.forget((name) => !ownHeaders.has(name));
     const fault = faultOf(error);
     this.#code = fault.code;
+    if (this.#admitted === undefined) this.#forgetHead();
     await answerFault(this.#answer, fault, {
       method,
       resource,
       requestId: this.#id,
       drain: () => (this.#awaitsContinue || this.#bodyIsRead() ? Promise.resolve() : drain(this.#request)),
     });
+  }
+
+  /** Of a refused request: the rest of its body may take seconds, and others need the memory. */
+  #forgetHead(): void {
+    this.#request.headers = {};
+    this.#request.rawHeaders = [];
+    this.#head.release();
   }
 
   #release(): void {
@@ -244,7 +259,7 @@ class Serving {
   }
 
   #bodyIsRead(): boolean {
-    return this.#request.readableEnded || !hasBody(this.#request.headers);
+    return this.#request.readableEnded || !this.#hasBody;
   }
 
   #statusForMetrics(): number {

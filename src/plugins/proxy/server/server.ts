@@ -13,7 +13,7 @@ import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { ProxyConfig } from '../config.ts';
-import { type MemoryBudget, memoryCosts } from '../held-memory.ts';
+import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import { joinSmallPieces } from './client-streams.ts';
 import type { Dispatch } from './dispatch.ts';
 
@@ -64,13 +64,15 @@ export async function startServer(
 ): Promise<S3Server> {
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     if (!connections.begin(request.socket, response)) return;
-    const refusal = refuseHead(request, response, memory);
-    if (refusal !== undefined) {
-      if (refusal.status === 503) connections.endStale();
-      return endWith(request.socket, refusal);
+    if (request.rawHeaders.length > 2 * maxHeaders)
+      return endWith(request.socket, s3Error('RequestHeaderSectionTooLarge'));
+    const head = takeMemory(request, response, memory);
+    if (head === undefined) {
+      connections.endStale();
+      return endWith(request.socket, s3Error('SlowDown'));
     }
     if (hasBody(request.headers)) joinSmallPieces(request);
-    void dispatch(request, response, expectsContinue);
+    void dispatch(request, response, expectsContinue, head);
   };
   // loaded on demand
   const { createTlsServer, followTlsFiles } = tls ? await import('./tls-listener.ts') : {};
@@ -108,20 +110,24 @@ interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse;
 }
 
-/** Takes memory for a head until its response has ended. @returns why it cannot be served */
-function refuseHead(
+/**
+ * Takes memory for a request until its response has ended.
+ * @returns that of its head, which may be released earlier; undefined if there is none
+ */
+function takeMemory(
   { rawHeaders, url = '' }: IncomingMessage,
   response: ServerResponse,
   memory: MemoryBudget,
-): S3Error | undefined {
-  if (rawHeaders.length > 2 * maxHeaders) return s3Error('RequestHeaderSectionTooLarge');
+): HeldMemory | undefined {
   let bytes = url.length;
   for (const text of rawHeaders) bytes += text.length;
-  const held = memory.hold('heads');
   const cost = (rawHeaders.length / 2) * memoryCosts.header + bytes * memoryCosts.headByte;
-  if (!held.tryTake(cost)) return s3Error('SlowDown');
-  response.once('close', () => held.release());
-  return undefined;
+  const [request, head] = [memory.hold('requests'), memory.hold('heads')];
+  response.once('close', () => {
+    request.release();
+    head.release();
+  });
+  return request.tryTake(memoryCosts.request) && head.tryTake(cost) ? head : undefined;
 }
 
 /**

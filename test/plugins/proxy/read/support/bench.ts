@@ -114,9 +114,11 @@ async function startProxy(
     accessLog: undefined,
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
-    void dispatch(request, response, false);
+    void dispatch(request, response, false, context.memory.hold('heads'));
   });
-  server.on('checkContinue', (request, response) => void dispatch(request, response, true));
+  server.on('checkContinue', (request, response) => {
+    void dispatch(request, response, true, context.memory.hold('heads'));
+  });
   server.listen(0, '127.0.0.1');
   await Promise.all([once(server, 'listening'), vaultClient.start()]);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
