@@ -182,11 +182,11 @@ const virtualHostBucket = (name: string): string | undefined => underLocalhost.e
 type Entry = readonly [name: string, value: string];
 
 /** S3 itself knows fewer than 20 at a time. */
-const maxParameters = 256;
+const maxParameters = 64;
 
 /**
  * Decoded parameters of a raw query, in order; `+` is a space, as in S3.
- * @throws S3Error InvalidURI, InvalidRequest for more than 256
+ * @throws S3Error InvalidURI, InvalidRequest for more than 64
  */
 export function parseQueryEntries(raw: string): Entry[] {
   if (raw === '') return [];

@@ -83,7 +83,7 @@ function headerComponents(header: string): { credential: string; signedHeaders: 
 }
 
 /** As many as a request may have. */
-const maxSignedHeaders = 256;
+const maxSignedHeaders = 128;
 
 /** Each name once: the signature is over as many values. */
 function headerNames(list: string, refuse: (what: string) => S3Error): readonly string[] {

@@ -8,7 +8,7 @@ const MiB = 1024 * KiB;
 /** Bytes of everything that requests hold, besides what streams, if they keep no plaintext (`--verify-budget`). */
 const maxBytes = 32 * MiB;
 /** Bytes that the rest may hold while all memory for plaintext is in use. */
-const besidePlaintext = 16 * MiB;
+const besidePlaintext = 8 * MiB;
 /** Bytes by which those that go on in any case may exceed it together. */
 const reserveBytes = 16 * MiB;
 

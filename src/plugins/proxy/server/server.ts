@@ -16,6 +16,7 @@ import type { ProxyConfig } from '../config.ts';
 import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import { joinSmallPieces } from './client-streams.ts';
 import type { Dispatch } from './dispatch.ts';
+import { Turns } from './turns.ts';
 
 /**
  * No request timeout, because uploads may take long; readers and writers detect stalls themselves. Connections are kept
@@ -35,7 +36,7 @@ const limits = {
  * The store takes 8 KiB of head, and 2 KiB of metadata. `node:http` would leave out headers beyond its limit, so one more
  * is let through, and refused.
  */
-const maxHeaders = 256;
+const maxHeaders = 128;
 
 /** Connections queued in the kernel. */
 const listenBacklog = 1_024;
@@ -62,6 +63,7 @@ export async function startServer(
   { listen, tls }: Pick<ProxyConfig, 'listen' | 'tls'>,
   { dispatch, connections, memory, log, signal }: ServerParts,
 ): Promise<S3Server> {
+  const turns = new Turns();
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     if (!connections.begin(request.socket, response)) return;
     if (request.rawHeaders.length > 2 * maxHeaders)
@@ -72,7 +74,7 @@ export async function startServer(
       return endWith(request.socket, s3Error('SlowDown'));
     }
     if (hasBody(request.headers)) joinSmallPieces(request);
-    void dispatch(request, response, expectsContinue, head);
+    turns.take(() => response.destroyed || void dispatch(request, response, expectsContinue, head));
   };
   // loaded on demand
   const { createTlsServer, followTlsFiles } = tls ? await import('./tls-listener.ts') : {};
