@@ -13,6 +13,7 @@ import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { IncomingReport, ReportPlaces, smallReport } from './incoming-report.ts';
 import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
 import type { Caller, ReportHandler } from './report-endpoint.ts';
+import { SentBeside } from './sent-beside.ts';
 
 export interface GrpcEndpoint {
   /**
@@ -25,7 +26,8 @@ export interface GrpcEndpoint {
 }
 
 /**
- * An agent sends one report at a time. The window is what a connection can make this side hold before a report has its
+ * An agent sends one report at a time, and breaks one off only if its answer is late. What has been broken off still
+ * takes memory until the next turn of the event loop, so that many at once would take all. The window is what a connection can make this side hold before a report has its
  * place. gRPC's own server leaves it at 64 KiB for each stream.
  */
 const options = {
@@ -38,6 +40,12 @@ const options = {
   },
   /** MB, the unit that Node has for it. */
   maxSessionMemory: 1,
+  maxHeaderListPairs: 32,
+  maxSettings: 16,
+  streamResetBurst: 10,
+  streamResetRate: 1,
+  maxSessionRejectedStreams: 10,
+  maxSessionInvalidFrames: 10,
 };
 
 /** Milliseconds: agents report every 15 s, or every minute where there are many. */
@@ -53,8 +61,9 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
   const { requestDeserialize, responseSerialize } = service['ReportNode'] as Method;
   const places = new ReportPlaces();
   const sessions = new Set<ServerHttp2Session>();
-  const respond = async (stream: ServerHttp2Stream, caller: Caller) => {
-    const report = new IncomingReport(limitPieces(stream), places, caller.peer, (why) => {
+  const respond = async (stream: ServerHttp2Stream, caller: Caller, beside: SentBeside) => {
+    const body = limitPieces(stream, (bytes) => beside.reported(bytes));
+    const report = new IncomingReport(body, places, caller.peer, (why) => {
       fail(stream, why);
       stream.close(constants.NGHTTP2_CANCEL);
     });
@@ -71,15 +80,20 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
       const identity = identityOf(socket);
       const session = performServerHandshake(socket, options);
       sessions.add(session);
+      const beside = new SentBeside(socket, () => session.destroy());
       session
         // agents may break off at any time
         .on('error', () => {})
-        .on('close', () => sessions.delete(session))
+        .on('close', () => {
+          sessions.delete(session);
+          beside.end();
+        })
         .setTimeout(silentMs, () => session.destroy());
       session.on('stream', (stream, headers) => {
-        stream.on('error', () => {});
+        // such as a report in needlessly many pieces, of which the rest would still come
+        stream.on('error', () => session.destroy());
         if (!begin(stream)) return;
-        if (headers[':path'] === path) void respond(stream, { ...identity, token: tokenOf(headers) });
+        if (headers[':path'] === path) void respond(stream, { ...identity, token: tokenOf(headers) }, beside);
         else fail(stream, new ReportRefused('UNIMPLEMENTED', 'there is no such method'));
       });
     },
