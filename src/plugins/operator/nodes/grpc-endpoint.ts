@@ -26,8 +26,7 @@ export interface GrpcEndpoint {
 }
 
 /**
- * An agent sends one report at a time, and breaks one off only if its answer is late. What has been broken off still
- * takes memory until the next turn of the event loop, so that many at once would take all. The window is what a connection can make this side hold before a report has its
+ * An agent sends one report at a time, and breaks one off only if its answer is late. The window is what a connection can make this side hold before a report has its
  * place. gRPC's own server leaves it at 64 KiB for each stream.
  */
 const options = {
@@ -47,6 +46,12 @@ const options = {
   maxSessionRejectedStreams: 10,
   maxSessionInvalidFrames: 10,
 };
+
+/**
+ * Reports of a connection that begin before anything else is done: what was broken off just before, and its repetition.
+ * The bound on those broken off only holds from the next packet on, and one packet has hundreds of them.
+ */
+const maxBegunAtOnce = 2;
 
 /** Milliseconds: agents report every 15 s, or every minute where there are many. */
 const silentMs = 180_000;
@@ -89,7 +94,9 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
           beside.end();
         })
         .setTimeout(silentMs, () => session.destroy());
+      const isTooFast = limitPerTurn(maxBegunAtOnce);
       session.on('stream', (stream, headers) => {
+        if (isTooFast()) return session.destroy();
         // such as a report in needlessly many pieces, of which the rest would still come
         stream.on('error', () => session.destroy());
         if (!begin(stream)) return;
@@ -105,6 +112,20 @@ export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEnd
       };
       setTimeout(late, graceMs).unref();
     },
+  };
+}
+
+/** Says whether it is called more often than that in one turn of the event loop. */
+function limitPerTurn(most: number): () => boolean {
+  let count = 0;
+  return () => {
+    if (count === 0) {
+      setImmediate(() => {
+        count = 0;
+      });
+    }
+    count += 1;
+    return count > most;
   };
 }
 

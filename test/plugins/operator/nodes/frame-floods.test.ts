@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect, createServer, type TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createGrpcEndpoint } from '../../../../src/plugins/operator/nodes/grpc-endpoint.ts';
+import { listen } from '../../../support/loopback.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 import { rawAgent } from './raw-agent.ts';
@@ -97,11 +99,24 @@ for (const [name, blocks] of Object.entries(floods)) {
   });
 }
 
-test('is ended once it has broken off some reports', async ({ rig }) => {
-  const socket = await dial(rig);
+test('is ended at the third report that it breaks off in one packet', async ({ rig }) => {
+  const endpoint = await createGrpcEndpoint(() => new Promise(() => {}));
+  let begun = 0;
+  const { key, cert } = rig.authority.issue({ commonName: 'svc-operator' });
+  const server = createServer({ key, cert, ALPNProtocols: ['h2'] }, (socket) => {
+    socket.on('error', () => {});
+    endpoint.serve(socket, () => {
+      begun += 1;
+      return true;
+    });
+  });
+  const { port, stop } = await listen(server);
+  const socket = await dial({ ...rig, address: { host: '127.0.0.1', port } });
   const ids = Array.from({ length: 100 }, (_, at) => 2 * at + 1);
   socket.write(Buffer.concat(ids.flatMap((id) => [headOf(id), frameOf('reset', id, cancel)])));
   await waitFor('its end', () => socket.closed);
+  assert.is(begun, 2);
+  await stop();
 });
 
 test('is not ended for long reports, one after the other', async ({ rig }) => {
