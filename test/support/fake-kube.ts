@@ -11,7 +11,7 @@ export interface FakeKubeRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
-type Responder = (request: FakeKubeRequest, response: ServerResponse) => void;
+export type Responder = (request: FakeKubeRequest, response: ServerResponse) => void;
 
 /** The list and watch of one collection, and the get of anything, as an API server does them, and every way of doing them wrong. */
 export interface FakeKube extends Stoppable {

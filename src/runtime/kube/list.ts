@@ -16,6 +16,8 @@ import {
 const pageSize = 500;
 /** Objects are at most 1.5 MiB in etcd; `<` takes six bytes in the JSON of an API server. */
 export const largestObject = 10 * 1024 * 1024;
+/** In a row. An API server fills its pages, whatever it leaves out. */
+const maxEmptyPages = 100;
 const cutLimits = { mostOfElement: largestObject, mostOfRest: 1024 * 1024 };
 
 /**
@@ -31,11 +33,16 @@ export async function listAll<O extends KubeObject>(
 ): Promise<string> {
   let next: string | undefined;
   let page: Page;
+  let emptyPages = 0;
   do {
+    const former = next;
     page = await client.read(listRequest(selection, next, signal), (body) =>
       readPage(`GET ${selection.path}`, body, (item) => onObject(asObject<O>(item))),
     );
     next = page.next;
+    emptyPages = page.count === 0 ? emptyPages + 1 : 0;
+    if (next !== undefined && (next === former || emptyPages > maxEmptyPages))
+      throw new KubeError('KUBE_PROTOCOL', `GET ${selection.path}: the list has page after page without end`);
   } while (next !== undefined);
   return page.version;
 }
@@ -49,6 +56,7 @@ function listRequest(selection: Selection, next: string | undefined, signal: Abo
 interface Page {
   readonly version: string;
   readonly next: string | undefined;
+  readonly count: number;
 }
 
 async function readPage(
@@ -68,7 +76,7 @@ function pageOf(what: string, rest: unknown, count: number): Page {
   if (!isText(resourceVersion) || !Array.isArray(items) || items.length !== count) {
     throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is not a list`);
   }
-  return { version: resourceVersion, next: isText(next) ? next : undefined };
+  return { version: resourceVersion, next: isText(next) ? next : undefined, count };
 }
 
 const quote = 0x22;

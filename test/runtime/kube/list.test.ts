@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KubeClient, KubeError, KubeObject } from '../../../src/runtime/kube/client.ts';
 import { listAll } from '../../../src/runtime/kube/list.ts';
-import { type FakeKube, startFakeKube } from '../../support/fake-kube.ts';
+import { type FakeKube, type Responder, startFakeKube } from '../../support/fake-kube.ts';
 
 interface Context {
   kube: FakeKube;
@@ -67,6 +67,24 @@ test('have no objects where there are no items', async (context) => {
   answering(context, '{"metadata":{"resourceVersion":"7"}}');
   assert.equal(await listed(context), { names: [], outcome: '7' });
 });
+
+for (const [what, tokenOf] of [
+  ['that begins again and again', () => 'same'],
+  ['of pages without objects, each with another one to follow', (page: number) => `page-${page}`],
+] as const) {
+  test(`a list ${what} is an error`, async (context) => {
+    let pages = 0;
+    const answer: Responder = (_request, response) => {
+      pages += 1;
+      const next = `"continue":"${tokenOf(pages)}"`;
+      response.end(`{"items":[],"metadata":{"resourceVersion":"7",${next}}}`);
+    };
+    // the last one ends the list, if nobody else does
+    context.kube.answer('list', answer, 1_000);
+    const { outcome } = await listed(context);
+    assert.match((outcome as KubeError).message, /page after page without end/);
+  });
+}
 
 for (const [what, message, parts] of [
   ['an answer that was cut off', /the answer is not JSON/, [`{"items":[${item('a')},`, '{"metadata":']],
