@@ -13,6 +13,9 @@ const turnMs = 1_500;
 const busyTurnMs = 7_000;
 /** Utilization of the event loop above which a silent connection proves nothing. */
 const busyShare = 0.5;
+/** Time for a TLS handshake while others wait: an API server's takes some ms, and its review ends after 10 s. */
+const handshakeMs = 2_000;
+const checkMs = 1_000;
 /** A connection that was just answered may be receiving the next request, which closing would lose. */
 const idleMs = 2_000;
 
@@ -26,6 +29,10 @@ type State = 'unfinished' | 'answering' | 'idle';
 
 interface Connection {
   readonly socket: Socket;
+  readonly address: string | undefined;
+  readonly isInHandshake: boolean;
+  /** It has not sent a complete request yet. */
+  readonly isNew: boolean;
   readonly state: State;
   /** In ms. */
   readonly since: number;
@@ -44,12 +51,14 @@ interface Clock {
  * Limits the number of connections, each of which takes tens of KiB besides its request; more wait before their
  * handshake. While connections wait, each response asks the caller to close its connection, and connections that have
  * been idle for a while are closed. If no review is decided for some time, so are connections without a complete
- * request: silent connections must not keep the API server out. If the process itself was not scheduled, a request may
+ * request: silent connections must not keep the API server out. Nor must those of one address: it may have as many
+ * connections that have not sent a request yet as places are free (or one more), and those that wait are let in from the address with
+ * the fewest such connections. API servers send theirs at once, so that this never ends one of theirs. If the process itself was not scheduled, a request may
  * have arrived without being read, so nothing is closed before all data has been read.
  */
 export function makeRoom(server: Server, most: number, clock = systemClock()): ConnectionLimiter {
   const { now, later } = clock;
-  const queue = new Map<Socket, string>();
+  const queue = new WaitingConnections();
   /** Least recently used first. */
   const connections = new Map<string, Connection>();
   let decided = 0;
@@ -57,14 +66,17 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
   let isMakingWay = false;
 
   const secure = interceptAccepted(server, (socket) => {
-    if (queue.size >= mostQueued) {
-      socket.destroy();
-      return;
-    }
     const name = peerOf(socket);
-    queue.set(socket, name);
+    queue.add(socket);
     socket.once('close', () => leave(socket, name));
+    if (queue.size > mostQueued) queue.endOneOfMost();
     letIn();
+  });
+  // also called within OpenSSL, where nothing may be ended
+  server.prependListener('secureConnection', (socket: Socket) => {
+    const name = peerOf(socket);
+    const connection = connections.get(name);
+    if (connection !== undefined) connections.set(name, { ...connection, isInHandshake: false });
   });
   // before the handler that answers
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -85,16 +97,18 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
   });
   return {
     close() {
-      for (const socket of queue.keys()) socket.destroy();
+      queue.end();
       clearInterval(watching);
     },
   };
 
   function letIn(): void {
-    for (const [socket, name] of queue) {
-      if (connections.size >= most) break;
-      queue.delete(socket);
-      connections.set(name, { socket, state: 'unfinished', since: now() });
+    while (connections.size < most) {
+      const socket = queue.next(countNew(), most - connections.size);
+      if (socket === undefined) break;
+      const { remoteAddress: address } = socket;
+      const begun = { state: 'unfinished', isInHandshake: true, isNew: true, since: now() } as const;
+      connections.set(peerOf(socket), { socket, address, ...begun });
       secure(socket);
     }
     if (queue.size > 0) makeWay();
@@ -106,7 +120,7 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     isMakingWay = true;
     later(() => {
       isMakingWay = false;
-      if (breakOff('idle', queue.size, idleMs) > 0) letIn();
+      if (breakOff(isIdle, queue.size, idleMs) > 0) letIn();
     });
   }
 
@@ -114,24 +128,43 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
   function watch(): void {
     if ((watching !== undefined) === queue.size > 0) return;
     clearInterval(watching);
-    watching = queue.size > 0 ? setInterval(endStall, stallMs, { until: decided }) : undefined;
+    watching = undefined;
+    if (queue.size === 0) return;
+    const seen = { until: decided, sinceMs: 0, isBusy: false };
+    watching = setInterval(() => {
+      seen.sinceMs += checkMs;
+      later(() => {
+        const isBusy = clock.utilization() > busyShare;
+        seen.isBusy ||= isBusy;
+        if (breakOff(isSlowInHandshake, queue.size, isBusy ? busyTurnMs : handshakeMs) > 0) letIn();
+      });
+      if (seen.sinceMs < stallMs) return;
+      seen.sinceMs = 0;
+      endStall(seen);
+    }, checkMs);
   }
 
-  function endStall(seen: { until: number }): void {
+  function countNew(): ReadonlyMap<string | undefined, number> {
+    const counts = new Map<string | undefined, number>();
+    for (const { address, isNew } of connections.values())
+      if (isNew) counts.set(address, (counts.get(address) ?? 0) + 1);
+    return counts;
+  }
+
+  function endStall(seen: { until: number; isBusy: boolean }): void {
     later(() => {
-      const turn = clock.utilization() > busyShare ? busyTurnMs : turnMs;
-      if (seen.until === decided) breakOff('unfinished', queue.size, turn);
+      const turn = seen.isBusy ? busyTurnMs : turnMs;
+      seen.isBusy = false;
+      if (seen.until === decided) breakOff(isUnfinished, queue.size, turn);
       seen.until = decided;
       letIn();
     });
   }
 
   /** @param forMs minimum time in this state @returns how many connections were closed */
-  function breakOff(state: State, count: number, forMs: number): number {
+  function breakOff(isMeant: (one: Connection) => boolean, count: number, forMs: number): number {
     const latest = now() - forMs;
-    const found = [...connections]
-      .filter(([, one]) => one.state === state && one.since <= latest)
-      .slice(0, count);
+    const found = [...connections].filter(([, one]) => isMeant(one) && one.since <= latest).slice(0, count);
     for (const [name, { socket }] of found) {
       // its TLS socket closes by itself
       connections.delete(name);
@@ -144,15 +177,72 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     const connection = connections.get(name);
     if (connection === undefined) return;
     connections.delete(name);
-    connections.set(name, { ...connection, state, since: now() });
+    const isNew = connection.isNew && state === 'unfinished';
+    connections.set(name, { ...connection, state, isNew, since: now() });
   }
 
   function leave(socket: Socket, name: string): void {
-    queue.delete(socket);
+    queue.remove(socket);
     if (connections.get(name)?.socket === socket) connections.delete(name);
     letIn();
   }
 }
+
+const isIdle = ({ state }: Connection): boolean => state === 'idle';
+const isUnfinished = ({ state }: Connection): boolean => state === 'unfinished';
+const isSlowInHandshake = ({ isInHandshake }: Connection): boolean => isInHandshake;
+
+/** Connections that wait, by address. */
+class WaitingConnections {
+  readonly #byAddress = new Map<string | undefined, Set<Socket>>();
+  size = 0;
+
+  add(socket: Socket): void {
+    const { remoteAddress: address } = socket;
+    const own = this.#byAddress.get(address) ?? new Set();
+    // an address whose first one begins to wait comes last
+    this.#byAddress.set(address, own.add(socket));
+    this.size += 1;
+    addresses.set(socket, address);
+  }
+
+  remove(socket: Socket): void {
+    const address = addresses.get(socket);
+    const own = this.#byAddress.get(address);
+    if (!own?.delete(socket)) return;
+    this.size -= 1;
+    if (own.size === 0) this.#byAddress.delete(address);
+  }
+
+  /** Takes the first of the address with the fewest new connections; of none that has more than places are free. */
+  next(isNewOf: ReadonlyMap<string | undefined, number>, free: number): Socket | undefined {
+    let found: Socket | undefined;
+    let fewest = free + 1;
+    for (const [address, [first]] of this.#byAddress) {
+      const count = isNewOf.get(address) ?? 0;
+      if (count >= fewest) continue;
+      found = first;
+      fewest = count;
+    }
+    if (found !== undefined) this.remove(found);
+    return found;
+  }
+
+  /** The address with most ends its oldest one. */
+  endOneOfMost(): void {
+    let most = new Set<Socket>();
+    for (const own of this.#byAddress.values()) if (own.size > most.size) most = own;
+    const [oldest] = most;
+    oldest?.destroy();
+  }
+
+  end(): void {
+    for (const own of this.#byAddress.values()) for (const socket of own) socket.destroy();
+  }
+}
+
+/** As it was when the connection was accepted: a closed socket has none. */
+const addresses = new WeakMap<Socket, string | undefined>();
 
 function systemClock(): Clock {
   let last = performance.eventLoopUtilization();

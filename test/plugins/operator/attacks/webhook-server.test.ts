@@ -145,8 +145,10 @@ test('more connections than are kept are answered one after the other', () =>
 
 test('connections that are kept give way at once when they have been answered', () =>
   attacked(4, async ({ url, open }) => {
-    const kept = await Promise.all(Array.from({ length: 4 }, open));
-    for (const socket of kept) {
+    const kept: TLSSocket[] = [];
+    for (let count = 0; count < 4; count++) {
+      const socket = await open();
+      kept.push(socket);
       socket.write(oneRequest);
       await once(socket, 'data');
     }

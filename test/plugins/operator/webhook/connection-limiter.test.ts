@@ -9,12 +9,16 @@ const test = suite('room for connections of the webhook');
 
 /** As much of a socket as is asked of it. */
 class Caller extends EventEmitter {
-  readonly remoteAddress = '127.0.0.1';
+  readonly remoteAddress: string;
   readonly remotePort: number;
+  /** Never ends its handshake. */
+  readonly isSilent: boolean;
   isGone = false;
 
-  constructor(port: number) {
+  constructor(port: number, address: string, isSilent: boolean) {
     super();
+    this.remoteAddress = address;
+    this.isSilent = isSilent;
     this.remotePort = port;
   }
 
@@ -27,7 +31,10 @@ class Caller extends EventEmitter {
 function serving(most: number, utilization = () => 0) {
   const server = new EventEmitter();
   const begun: Caller[] = [];
-  server.on('connection', (caller: Caller) => begun.push(caller));
+  server.on('connection', (caller: Caller) => {
+    begun.push(caller);
+    if (!caller.isSilent) server.emit('secureConnection', caller);
+  });
   let at = 0;
   const waiting: (() => void)[] = [];
   const later = (work: () => void) => void waiting.push(work);
@@ -42,9 +49,9 @@ function serving(most: number, utilization = () => 0) {
     readAll() {
       for (const work of waiting.splice(0)) work();
     },
-    connect(): Caller {
+    connect(address = '127.0.0.1', isSilent = false): Caller {
       port += 1;
-      const caller = new Caller(port);
+      const caller = new Caller(port, address, isSilent);
       server.emit('connection', caller);
       return caller;
     },
@@ -250,6 +257,33 @@ test('one that says nothing has longer where the replica itself had no time to r
     },
     () => 0.9,
   ));
+
+test('those of one address leave places to others', () => {
+  const { room, begun, connect } = serving(8);
+  const silent = Array.from({ length: 2_000 }, () => connect('10.0.0.1', true));
+  assert.ok(begun.length < 8, `${begun.length}`);
+  const one = connect('10.0.0.2');
+  assert.is(begun.at(-1), one);
+  const other = connect('10.0.0.3');
+  assert.is(begun.at(-1), other);
+  const left = silent.filter(({ isGone }) => !isGone).length;
+  assert.ok(left < 1_010, `${left}: places to wait are for those of all addresses`);
+  room.close();
+});
+
+test('a handshake has two seconds while others wait, also where reviews are decided', () =>
+  overSeconds(2, ({ connect, ask }, second) => {
+    const silent = connect('10.0.0.1', true);
+    const other = connect('10.0.0.2');
+    connect('10.0.0.2');
+    for (let count = 0; count < 2; count++) {
+      const review = ask(other);
+      review.send();
+      second();
+    }
+    second();
+    assert.equal([silent.isGone, other.isGone], [true, false]);
+  }));
 
 test('those that wait are hung up on in the end', () => {
   const { room, connect } = serving(1);
