@@ -67,8 +67,8 @@ class Judge {
   }
 
   judge(bytes: Buffer, name = 'an input'): void {
-    const { heapPerByte = 8, cpuMs = 250 } = this.#options;
     const { constant = constantBytes } = this.#input;
+    const { heapPerByte = this.#input.heapPerByte ?? 8, cpuMs = 250 } = this.#options;
     const isGood = (cost: Cost) =>
       cost.allocated <= constant + heapPerByte * bytes.length && cost.cpuMs <= cpuMs;
     let cost = this.#measure(bytes);

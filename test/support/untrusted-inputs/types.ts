@@ -16,4 +16,6 @@ export interface UntrustedInput {
   readonly refuses: (error: unknown) => boolean;
   /** Bytes of heap that an input may take besides those for each of its bytes; 256 KiB by default. */
   readonly constant?: number;
+  /** Bytes of heap for each of its bytes, garbage included; 8 by default. */
+  readonly heapPerByte?: number;
 }
