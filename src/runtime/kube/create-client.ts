@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { secrets } from '../logging/secrets.ts';
-import { limitPieces } from '../net/limit-pieces.ts';
+import { limitAnswer } from '../net/limit-answer.ts';
 import { failureOf, type KubeClient, KubeError, type KubeRequest, parseJson, readBody } from './client.ts';
 import {
   createAgentPool,
@@ -147,11 +147,9 @@ export function exchange(
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const { method = 'GET' } = request;
   return new Promise((resolve, reject) => {
-    const outgoing = send(addressOf(server, request), {
-      ...{ method, agent, signal },
-      headers: { ...headersFor(request, body), ...headers },
-    });
-    outgoing.once('response', (answer) => resolve(limitPieces(answer)));
+    const options = { method, agent, signal, headers: { ...headersFor(request, body), ...headers } };
+    const outgoing = limitAnswer(send(addressOf(server, request), options));
+    outgoing.once('response', resolve);
     outgoing.on('error', (cause) => reject(signal.aborted ? signal.reason : unreachable(server, cause)));
     outgoing.end(body);
   });

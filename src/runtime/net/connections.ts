@@ -3,6 +3,7 @@ import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
 import type { Stream } from 'node:stream';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 import { Pace } from './pace.ts';
+import { stopParsing } from './stop-parsing.ts';
 
 export interface ConnectionBounds {
   /** Maximum number of connections, those in their TLS handshake included. */
@@ -189,22 +190,6 @@ export class Connections {
 
 /** Bytes in both directions. */
 export const movedBy = ({ bytesRead, bytesWritten }: Socket): number => bytesRead + bytesWritten;
-
-/** `node:http` keeps the parser of a connection in this field. */
-interface ParsedSocket extends Socket {
-  readonly parser?: { onIncoming: () => number } | null;
-}
-
-/** What `onIncoming` returns of a request that changes the protocol: what was read behind it is no HTTP. */
-const changesProtocol = 2;
-
-/**
- * A read of 64 KiB holds 2,400 small requests. The parser makes all of them in one turn of the event loop, and would go
- * on when the connection has been closed.
- */
-function stopParsing({ parser }: ParsedSocket): void {
-  if (parser) parser.onIncoming = () => changesProtocol;
-}
 
 function count(watched: Watched, by: 1 | -1): void {
   watched.requests += by;

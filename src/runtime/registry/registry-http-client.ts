@@ -7,7 +7,7 @@ import { CollectedBytes, collect } from '../../core/collect.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { mayBeRegistry } from '../../core/image/registry-access.ts';
 import { outliveAborts } from '../net/connections.ts';
-import { limitPieces } from '../net/limit-pieces.ts';
+import { limitAnswer } from '../net/limit-answer.ts';
 
 export interface RegistryHttpRequest {
   readonly method: 'GET' | 'HEAD';
@@ -110,8 +110,9 @@ function head(
   const { request } = protocol === 'https:' ? https : http;
   const agent = agents[protocol === 'https:' ? 'https:' : 'http:'];
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } });
-    outgoing.once('response', (incoming) => resolve(limitPieces(incoming)));
+    const options = { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } };
+    const outgoing = limitAnswer(request(url, options));
+    outgoing.once('response', resolve);
     outgoing.on('error', reject);
     outgoing.end();
   });

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { parseBounded } from '../../core/bounded-json.ts';
 import { createWipedMemory } from '../memory.ts';
 import { lookupOf } from '../net/connections.ts';
-import { limitPieces } from '../net/limit-pieces.ts';
+import { limitAnswer } from '../net/limit-answer.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
 import { noAnswer, noneInTime, SecretBuffer } from './secret-client/secret-socket.ts';
@@ -94,7 +94,7 @@ class JsonHttpExchange {
     signal?.addEventListener('abort', this.#aborted, { once: true });
     const late = () => this.#fail(noneInTime(origin.host, `no complete answer within ${timeoutMs} ms`));
     this.#timer = setTimeout(late, timeoutMs);
-    this.#outgoing = this.#send().on('error', this.#fail).on('response', this.#receive);
+    this.#outgoing = limitAnswer(this.#send()).on('error', this.#fail).on('response', this.#receive);
     this.#outgoing.end(this.#request.body);
   }
 
@@ -119,7 +119,7 @@ class JsonHttpExchange {
   };
 
   readonly #receive = (incoming: http.IncomingMessage): void => {
-    limitPieces(incoming).on('data', (chunk: Buffer) => this.#keep(chunk));
+    incoming.on('data', (chunk: Buffer) => this.#keep(chunk));
     incoming.on('error', this.#fail);
     incoming.on('end', () => this.#finish(incoming));
   };

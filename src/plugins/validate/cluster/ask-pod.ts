@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { counted } from '../../../core/units.ts';
 import { KubeError, readBody } from '../../../runtime/kube/client.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
+import { limitAnswer } from '../../../runtime/net/limit-answer.ts';
 import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, verdict } from '../check.ts';
 import type { SeenPod } from './pods.ts';
 import { asUnread, capped, missingPermission } from './read.ts';
@@ -57,16 +57,18 @@ function askDirectly(
 ): Promise<PodAnswer | undefined> {
   const host = isIPv6(address) ? `[${address}]` : address;
   return new Promise((resolve) => {
-    const request = get(`http://${host}:${port}/${path}`, { signal, agent: false }, (response) => {
-      const { statusCode: status = 0 } = response;
-      const answer = (text: string): PodAnswer =>
-        status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
-      readBody(path, limitPieces(response), largest).then(
-        (text) => resolve(answer(text)),
-        () => resolve(undefined),
-      );
-    });
-    request.on('error', () => resolve(undefined));
+    const request = limitAnswer(get(`http://${host}:${port}/${path}`, { signal, agent: false }));
+    request
+      .on('error', () => resolve(undefined))
+      .once('response', (response) => {
+        const { statusCode: status = 0 } = response;
+        const answer = (text: string): PodAnswer =>
+          status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
+        readBody(path, response, largest).then(
+          (text) => resolve(answer(text)),
+          () => resolve(undefined),
+        );
+      });
   });
 }
 
