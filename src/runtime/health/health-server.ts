@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { Connections } from '../net/connections.ts';
+import { leaveBodiesUnread } from '../net/stop-parsing.ts';
 import { type HealthServer, type HealthSource, healthPage, listen } from './lean-health-server.ts';
 
 const limits = {
@@ -21,6 +22,7 @@ export async function startHealthServer(at: ListenAddress, source: HealthSource)
   const server = createServer(limits, (request, response) => {
     if (connections.begin(request.socket, response)) void answerHealth(request, response, source);
   });
+  leaveBodiesUnread(server);
   connections.guard(server);
   const address = await listen(server, at);
   return { address, close: () => close(server) };

@@ -70,10 +70,18 @@ function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void
   const end = () => socket.destroy();
   const timer = setTimeout(end, requestTimeoutMs).unref();
   let head = '';
+  let more = 0;
+  const skip = (bytes: Buffer) => {
+    more += bytes.length;
+    // a probe has no body
+    if (more <= mostHeaderBytes) return;
+    socket.pause();
+    if (socket.writableEnded) socket.destroySoon();
+  };
   const read = (bytes: Buffer) => {
     head += bytes.toString('latin1');
     if (!isComplete(head) && head.length <= mostHeaderBytes) return;
-    socket.off('data', read).resume();
+    socket.off('data', read).on('data', skip);
     void respond(socket, head, source);
   };
   socket.on('data', read).on('end', () => !isComplete(head) && end());

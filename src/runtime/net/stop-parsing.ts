@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** `node:http` keeps the parser of a connection in this field. */
@@ -19,4 +19,23 @@ const changesProtocol = 2;
  */
 export function stopParsing({ parser }: ParsedSocket): void {
   if (parser) parser.onIncoming = () => changesProtocol;
+}
+
+/**
+ * Lets a server answer requests without parsing their bodies: one with a body is the last of its connection, which is
+ * closed after the response. For servers whose requests need none; before the server listens.
+ */
+export function leaveBodiesUnread(server: Server): void {
+  server.on('connection', (socket: ParsedSocket) => {
+    const { parser } = socket;
+    if (!parser) return;
+    const { onIncoming } = parser;
+    parser.onIncoming = (request, shouldKeepAlive) => {
+      const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+      if (coding === undefined && Number(length) === 0) return onIncoming(request, shouldKeepAlive);
+      onIncoming(request, false);
+      socket.pause();
+      return changesProtocol;
+    };
+  });
 }

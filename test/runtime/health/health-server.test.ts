@@ -12,6 +12,7 @@ import {
 } from '../../../src/runtime/health/lean-health-server.ts';
 import { openListener } from '../../../src/runtime/native/listener.ts';
 import { http } from '../../support/http.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 for (const [name, start] of Object.entries({
   'health server': startHealthServer,
@@ -133,6 +134,42 @@ for (const [name, start] of Object.entries({ startHealthServer, startLeanHealthS
     for (const socket of silent) socket.destroy();
     await server.close();
   });
+
+for (const [name, start] of Object.entries({ startHealthServer, startLeanHealthServer }))
+  for (const [kind, head] of [
+    ['chunks of one byte', 'Transfer-Encoding: chunked'],
+    ['a length', 'Content-Length: 1000000000'],
+  ] as const)
+    crowded(
+      `a body with ${kind} is not read: it is answered, and the connection closed (${name})`,
+      async () => {
+        const expose = async () => ({ contentType: 'text/plain', body: '' });
+        const { snapshot } = createHealth();
+        const server = await start({ host: '127.0.0.1', port: 0 }, { snapshot, expose });
+        const port = Number(server.address.split(':').at(-1));
+        const chunks = Buffer.from('1\r\nx\r\n'.repeat(10_000));
+        const socket = connect(port, '127.0.0.1').on('error', () => {});
+        let answer = '';
+        socket.on('data', (bytes) => {
+          answer += bytes;
+        });
+        socket.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n`);
+        let sent = 0;
+        const send = () => {
+          for (; !socket.destroyed && sent < 400; sent++)
+            if (!socket.write(chunks)) {
+              socket.once('drain', send);
+              return;
+            }
+        };
+        await once(socket, 'data');
+        send();
+        await waitFor('the connection to be closed', () => socket.closed, { timeoutMs: 8_000 });
+        assert.match(answer, /^HTTP\/1\.1 200 .*connection: close/is);
+        assert.ok(socket.bytesWritten < 20_000_000, `${socket.bytesWritten} bytes were taken`);
+        await server.close();
+      },
+    );
 
 crowded.run();
 

@@ -27,6 +27,7 @@ const isS3Error = (error: unknown): boolean => error instanceof S3Error;
 type Reader = Pick<UntrustedInput, 'name' | 'parser' | 'parse'> & {
   readonly form: XmlForm;
   readonly worst?: UntrustedInput['worst'];
+  readonly heapPerByte?: number;
 };
 
 const ofCaller = ({ form, worst, ...reader }: Reader): UntrustedInput => ({

@@ -70,8 +70,8 @@ async function answer(
   rooms: Rooms,
 ): Promise<void> {
   const url = URL.parse(request.url ?? '/', 'https://webhook');
-  if (url?.pathname !== webhookPath) return respondText(response, 404, `Only ${webhookPath} is served here.`);
-  if (request.method !== 'POST') return respondText(response, 405, 'Send the AdmissionReview by POST.');
+  if (url?.pathname !== webhookPath) return hangUp(response, 404, `Only ${webhookPath} is served here.`);
+  if (request.method !== 'POST') return hangUp(response, 405, 'Send the AdmissionReview by POST.');
   const time = startReviewTime(url, request.socket, options.timeoutMs);
   try {
     await answerReview(request, response, options, rooms, time);
@@ -112,7 +112,7 @@ function turnAway(response: ServerResponse, { log, metrics }: HandlerOptions): v
   if (response.destroyed) return;
   metrics.turnedAway();
   log.warn('webhook.busy');
-  respondText(response, 503, 'svc has too many reviews to decide at the same time. Create the pod again.');
+  hangUp(response, 503, 'svc has too many reviews to decide at the same time. Create the pod again.');
 }
 
 const tooLong = `svc reads AdmissionReviews of at most ${largestReview} bytes, and this one is longer. Make the pod smaller, or create it in a namespace without ServiceConfigs and without svc/ annotations.`;
@@ -154,9 +154,9 @@ function respondText(response: ServerResponse, status: number, text: string): vo
   response.end(text);
 }
 
-/** The rest of the request is not read. */
+/** The rest of the request is not read: Node would parse a body of any length to reach the next request. */
 function hangUp(response: ServerResponse, status: number, text: string): void {
-  response.setHeader('connection', 'close');
+  if (!response.req.complete) response.setHeader('connection', 'close');
   respondText(response, status, text);
 }
 

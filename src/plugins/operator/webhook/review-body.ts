@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bytesPerPart, type JsonSize, sizeOfJson } from '../../../core/bounded-json.ts';
 import { Budget } from '../../../core/budget.ts';
+import { joinSmallPieces } from '../../../runtime/net/join-small-pieces.ts';
 import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { maxParts } from './review.ts';
 
@@ -51,6 +52,9 @@ export async function readBody(
 ): Promise<Body> {
   const length = Number(request.headers['content-length'] ?? largestReview);
   if (length > largestReview) return { kind: 'too long' };
+  // before it waits: what arrives meanwhile is kept
+  joinSmallPieces(request);
+  limitPieces(request);
   const reserved = memoryOf(length, Math.min(length, maxParts));
   const leave = await room.enter(reserved, signal);
   if (leave === undefined) return { kind: 'no room' };
@@ -74,7 +78,7 @@ export async function readBody(
 /** Copies the chunks into one buffer: kept chunks cost an object each, however small the caller makes them. */
 async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
   let size = 0;
-  for await (const chunk of limitPieces(request) as AsyncIterable<Buffer>) {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     if (size + chunk.length > bytes.length) return { kind: 'too long' };
     size += chunk.copy(bytes, size);
   }

@@ -12,9 +12,9 @@ import { hasBody } from '../../../core/s3/received-payload.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
+import { joinSmallPieces } from '../../../runtime/net/join-small-pieces.ts';
 import type { ProxyConfig } from '../config.ts';
 import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
-import { joinSmallPieces } from './client-streams.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Turns } from './turns.ts';
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { patient } from '../../../support/patience.ts';
@@ -108,6 +109,34 @@ test('100 agents that send the largest reports, and the largest reviews at once'
   assert.is(limited.killed(), 0);
   assert.is((await post(review(usualPod))).status, 200);
 });
+
+/** Requests of 40 callers whose bodies do not end. @returns ends them */
+function holdBodies(body: string): () => void {
+  const [host, port] = (limited.operator.started['webhook'] as string).split(':');
+  const head = 'POST /mutate HTTP/1.1\r\nHost: webhook\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const sockets = numbers(40).map(() => {
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false });
+    socket.on('error', () => {}).on('secureConnect', () => socket.write(head + body));
+    return socket.resume();
+  });
+  return () => {
+    for (const socket of sockets) socket.destroy();
+  };
+}
+
+const chunk = (size: number): string => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
+
+for (const [name, body] of [
+  ['chunks of one byte', chunk(1).repeat(200_000)],
+  ['the smallest chunks that may be', chunk(1).repeat(990) + chunk(65).repeat(1_500)],
+] as const)
+  test(`reviews in ${name}, of which all but one wait for memory`, async () => {
+    const end = holdBodies(body);
+    const slowest = await askedMeanwhile(setTimeout(3_000));
+    end();
+    assert.ok(slowest < generousMs(), `${slowest} ms`);
+    assert.is(limited.killed(), 0);
+  });
 
 const short = (count: number, from: number) =>
   numbers(count).map((index) => `a${from.toString(36)}.${index.toString(36)}`);

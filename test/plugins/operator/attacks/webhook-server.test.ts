@@ -11,6 +11,7 @@ import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts'
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { http } from '../../../support/http.ts';
 import { quietLog as log } from '../../../support/quiet-log.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { reviewOf } from '../webhook/support/review-of.ts';
 
 export const idle = true;
@@ -214,5 +215,18 @@ test('a review in a great many pieces is one review', () =>
     for (const byte of Buffer.from(review)) socket.write(Buffer.of(byte));
     assert.match(String((await answered)[0]), /^HTTP\/1\.1 200 /);
   }));
+
+for (const [status, line] of [
+  [404, 'POST /other HTTP/1.1'],
+  [405, 'PUT /mutate HTTP/1.1'],
+] as const)
+  test(`the body of a request that is answered with ${status} is not read`, () =>
+    attacked(10, async ({ open }) => {
+      const socket = await open();
+      socket.write(`${line}\r\nHost: webhook\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      assert.match(String((await once(socket, 'data'))[0]), new RegExp(`^HTTP/1\\.1 ${status} `));
+      socket.resume();
+      await waitFor('the connection to be closed', () => socket.closed, { timeoutMs: 5_000 });
+    }));
 
 test.run();

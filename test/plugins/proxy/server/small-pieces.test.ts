@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { joinSmallPieces, readRawBody } from '../../../../src/plugins/proxy/server/client-streams.ts';
+import { readRawBody } from '../../../../src/plugins/proxy/server/client-streams.ts';
+import { joinSmallPieces } from '../../../../src/runtime/net/join-small-pieces.ts';
 import { listen } from '../../../support/loopback.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
