@@ -45,7 +45,7 @@ const WRAPPER = 'dist/wrapper.cjs';
  * replace of what workers load. 16 are names that steer programs: text, half a millisecond at a start.
  * 5 bound what servers and agents send before it is parsed.
  */
-const WRAPPER_BYTES = 258 * 1024;
+const WRAPPER_BYTES = 259 * 1024;
 /** Each costs the wrapper milliseconds or memory; child processes would take the exit codes that it waits for. */
 const NOT_IN_WRAPPER = ['child_process', 'cluster', 'worker_threads', 'http', 'https', 'inspector', 'vm'];
 
