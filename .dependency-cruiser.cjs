@@ -1,4 +1,7 @@
-/** The import rules of ARCHITECTURE.md: commands → plugins → runtime → core. test/scripts/imports.test.ts breaks each. */
+/**
+ * The import rules of ARCHITECTURE.md: commands → plugins → objects, cluster → keyserver → runtime.
+ * test/scripts/imports.test.ts breaks each.
+ */
 
 /** Importing one of these at the top of a command or of a shared module costs every command tens of milliseconds. */
 const HEAVY = [
@@ -32,6 +35,17 @@ const BUNDLED = [
 
 const src = (room) => `^src/${room}/`;
 
+/** Folders whose files are pure. */
+const RULES = [
+  'objects/format',
+  'objects/s3',
+  'cluster/injection',
+  'cluster/score',
+  'runtime/bounds',
+  'runtime/environment',
+  'runtime/protocols',
+].map(src);
+
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from, to };
 }
@@ -52,27 +66,38 @@ module.exports = {
       {},
     ),
     forbid(
-      'core-is-pure',
-      'src/core knows neither runtime, plugins nor commands.',
-      { path: src('core') },
-      { path: ['^src/(?!core/)'] },
+      'runtime-below-all',
+      'src/runtime is the platform: it knows none of what stands on it.',
+      { path: src('runtime') },
+      { path: '^src/(?!runtime/)' },
     ),
     forbid(
-      'core-does-no-io',
-      'src/core computes; files, sockets, processes and clocks belong to src/runtime.',
-      // node:net there for isIP, which opens nothing
-      { path: src('core'), pathNot: '^src/core/settings/(listen-address|setting)\\.ts$' },
+      'keyserver-on-runtime',
+      'src/keyserver knows neither objects, clusters, plugins nor commands.',
+      { path: src('keyserver') },
+      { path: '^src/(?!(runtime|keyserver)/)' },
+    ),
+    forbid(
+      'objects-on-keyserver',
+      'src/objects knows neither clusters, plugins nor commands.',
+      { path: src('objects') },
+      { path: '^src/(?!(runtime|keyserver|objects)/)' },
+    ),
+    forbid(
+      'cluster-on-keyserver',
+      'src/cluster knows neither objects, plugins nor commands.',
+      { path: src('cluster') },
+      { path: '^src/(?!(runtime|keyserver|cluster)/)' },
+    ),
+    forbid(
+      'rules-do-no-io',
+      'Formats, protocols, policies and bounds compute; files, sockets, processes and clocks belong beside them.',
+      { path: RULES },
       {
         dependencyTypes: ['core'],
         dependencyTypesNot: ['type-only'],
         path: '^(node:)?(fs|net|http|https|http2|tls|dns|dgram|child_process|cluster|worker_threads|os|timers)(/promises)?$',
       },
-    ),
-    forbid(
-      'runtime-below-plugins',
-      'src/runtime knows neither plugins nor commands.',
-      { path: src('runtime') },
-      { path: '^src/(plugins|commands)/|^src/main\\.ts$' },
     ),
     forbid(
       'plugins-below-commands',
@@ -82,7 +107,7 @@ module.exports = {
     ),
     forbid(
       'public-api-above-runtime',
-      'What plugins import offers parts of runtime and core; none of ours imports it.',
+      'What plugins import offers parts of runtime; none of ours imports it.',
       { path: src('plugin-api') },
       { path: '^src/(plugins|commands)/|^src/main\\.ts$' },
     ),
@@ -94,7 +119,7 @@ module.exports = {
     ),
     forbid(
       'no-plugin-to-plugin',
-      'A component imports no other component; what they share belongs to src/runtime.',
+      'A component imports no other component; what they share belongs to objects, cluster, keyserver or runtime.',
       { path: '^src/plugins/([^/]+)/' },
       { path: '^src/plugins/', pathNot: '^src/plugins/$1/' },
     ),
@@ -142,8 +167,8 @@ module.exports = {
     ),
     forbid(
       'vault-client-in-one-place',
-      'Only src/runtime/vault imports node-vault.',
-      { pathNot: src('runtime/vault') },
+      'Only src/keyserver imports node-vault.',
+      { pathNot: src('keyserver') },
       { path: '^(node_modules/)?node-vault' },
     ),
     forbid(

@@ -1,5 +1,5 @@
-import { tierNames } from '../src/core/protection/report.ts';
-import { privateFileSystem } from '../test/runtime/bpf/private-file-system.ts';
+import { tierNames } from '../src/runtime/protocols/protection/report.ts';
+import { privateFileSystem } from '../test/plugins/agent/bpf/private-file-system.ts';
 import { measureAgent } from './agent/daily.ts';
 import { measureHere, measureInVm } from './agent/in-vm.ts';
 import type { CostExtent, CostRecord, KernelTier } from './agent/plan.ts';

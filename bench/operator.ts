@@ -1,5 +1,5 @@
-import type { KubeClient } from '../src/runtime/kube/client.ts';
-import { createKubeClient } from '../src/runtime/kube/create-client.ts';
+import type { KubeClient } from '../src/cluster/kube/client.ts';
+import { createKubeClient } from '../src/cluster/kube/create-client.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../test/support/limit-cgroup.ts';
 import { type OperatorCluster, startOperatorCluster } from '../test/support/operator-cluster.ts';
 import { type Registry, startRegistry } from '../test/support/registry.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { createKubeClient } from '../src/runtime/kube/create-client.ts';
+import { createKubeClient } from '../src/cluster/kube/create-client.ts';
 import { launch } from '../test/support/child.ts';
 import { cleanEnv } from '../test/support/clean-env.ts';
 import { kvStore } from '../test/support/kv.ts';

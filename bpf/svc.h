@@ -1,5 +1,5 @@
-/* Numbers and layouts that the programs share with the agent. src/core/protection decodes them, and a test compares
- * the two by the BTF of the built objects. No struct has implicit padding. */
+/* Numbers and layouts that the programs share with the agent. src/runtime/protocols/protection decodes them, and a test
+ * compares the two by the BTF of the built objects. No struct has implicit padding. */
 #ifndef SVC_H
 #define SVC_H
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { tierNames } from '../../src/core/protection/report.ts';
+import { tierNames } from '../../src/runtime/protocols/protection/report.ts';
 import type { Machine } from '../../test/plugins/agent/bypass/driver/plan.ts';
 import { buildBypass } from '../../test/support/bypass/build.ts';
 import { temporaryFolder } from '../../test/support/temporary.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mapEntries } from '../../src/plugins/agent/bpf/map.ts';
+import type { BpfObject } from '../../src/plugins/agent/bpf/object.ts';
 import { mapFolder } from '../../src/plugins/agent/guard/program-set.ts';
-import { mapEntries } from '../../src/runtime/bpf/map.ts';
-import type { BpfObject } from '../../src/runtime/bpf/object.ts';
 import { startAgentSession } from '../../test/plugins/agent/bypass/driver/agent-session.ts';
 import type { Place } from '../../test/plugins/agent/bypass/driver/place.ts';
 import { type CostMeter, startCostMeter } from '../../test/support/bypass/load.ts';

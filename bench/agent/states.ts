@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type BpfObject, openObject } from '../../src/runtime/bpf/object.ts';
-import type { BpfLink } from '../../src/runtime/bpf/program.ts';
+import { type BpfObject, openObject } from '../../src/plugins/agent/bpf/object.ts';
+import type { BpfLink } from '../../src/plugins/agent/bpf/program.ts';
 import type { CostPlan, KernelTier, State } from './plan.ts';
 
 /** States of the machine between which it is switched within milliseconds. */

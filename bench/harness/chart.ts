@@ -1,4 +1,4 @@
-import { escapeXml } from '../../src/core/s3/xml-text.ts';
+import { escapeXml } from '../../src/objects/s3/xml-text.ts';
 import type { Table } from './bench.ts';
 
 export const themes = ['light', 'dark'] as const;

@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../src/runtime/kube/client.ts';
+import type { KubeClient } from '../../src/cluster/kube/client.ts';
 import { http } from '../../test/support/http.ts';
 import type { Replica } from '../../test/support/operator-cluster.ts';
 import type { Row, Table } from '../harness/bench.ts';

@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../src/runtime/kube/client.ts';
+import type { KubeClient } from '../../src/cluster/kube/client.ts';
 import {
   type NewObject,
   namespaceOf,

@@ -1,5 +1,5 @@
-import { type KubeClient, type KubeObject, keyOf } from '../../src/runtime/kube/client.ts';
-import { reflect } from '../../src/runtime/kube/reflect.ts';
+import { type KubeClient, type KubeObject, keyOf } from '../../src/cluster/kube/client.ts';
+import { reflect } from '../../src/cluster/kube/reflect.ts';
 import { quietLog } from '../../test/support/quiet-log.ts';
 import type { Row, Table } from '../harness/bench.ts';
 import { quantile } from '../harness/quantile.ts';

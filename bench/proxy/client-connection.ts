@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import { ChunkedBody } from '../../src/core/http1-chunked-body.ts';
+import { ChunkedBody } from '../../src/runtime/net/http1-chunked-body.ts';
 
 export interface Response {
   readonly status: number;

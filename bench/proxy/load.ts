@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { upstreamPath } from '../../src/core/s3/request.ts';
-import { RequestSigner } from '../../src/core/s3/sigv4-sign.ts';
+import { upstreamPath } from '../../src/objects/s3/request.ts';
+import { RequestSigner } from '../../src/objects/s3/sigv4-sign.ts';
 import { quantile } from '../harness/quantile.ts';
 import { ClientConnection, type Response } from './client-connection.ts';
 import type { Job, JobResult } from './job.ts';

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { stringify } from 'yaml';
 
-const SOURCE = 'src/core/custom-resources/definitions.ts';
+const SOURCE = 'src/cluster/resources/definitions.ts';
 export const CRD_FOLDER = 'manifests/chart/templates/crds';
 
-const HEAD = `# Made from src/core/custom-resources by \`npm run build -- --update\`: change it there.\n`;
+const HEAD = `# Made from src/cluster/resources by \`npm run build -- --update\`: change it there.\n`;
 
 /**
  * The definitions of the custom resources as templates of the chart.

@@ -1,8 +1,8 @@
 import { boolean, option, string } from '@oclif/core/flags';
-import { failOns } from '../core/check-outcome.ts';
+import { storeSettings } from '../objects/upstream/store-settings.ts';
 import { CheckCommand } from '../runtime/cli/base-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
-import { storeSettings } from '../runtime/object-store/settings.ts';
+import { failOns } from '../runtime/report/check-outcome.ts';
 
 const ofCluster = { helpGroup: 'CLUSTER' };
 const ofBucket = { helpGroup: 'BUCKET', dependsOn: ['bucket'] };

@@ -1,7 +1,7 @@
 import { string } from '@oclif/core/args';
-import { bashCompletion, fishCompletion, zshCompletion } from '../core/completion-scripts.ts';
-import { completionTree } from '../core/completion-tree.ts';
 import { BaseCommand } from '../runtime/cli/base-command.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../runtime/cli/completion-scripts.ts';
+import { completionTree } from '../runtime/cli/completion-tree.ts';
 
 const writers = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 

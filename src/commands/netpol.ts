@@ -2,9 +2,9 @@ import { string } from '@oclif/core/flags';
 import type { PolicyConflict } from '../plugins/netpol/generate.ts';
 import { netpolSettings } from '../plugins/netpol/settings.ts';
 import { asCheckError, BaseCommand } from '../runtime/cli/base-command.ts';
-import { printable } from '../runtime/cli/report-text.ts';
 import { flagsOf, joined, repeatableFlagsOf } from '../runtime/cli/setting-flags.ts';
 import { createProgress, painter } from '../runtime/cli/terminal.ts';
+import { printable } from '../runtime/report/report-text.ts';
 
 const { vaultAddress, flavor, noCluster, ...repeatable } = netpolSettings;
 

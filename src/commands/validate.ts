@@ -1,5 +1,4 @@
 import { boolean, option, string } from '@oclif/core/flags';
-import { failOns } from '../core/check-outcome.ts';
 import type { ComponentRules } from '../plugins/validate/read-settings.ts';
 import {
   areas,
@@ -13,6 +12,7 @@ import {
 import { CheckCommand } from '../runtime/cli/base-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
 import type { Component } from '../runtime/component/contract.ts';
+import { failOns } from '../runtime/report/check-outcome.ts';
 
 const many = { multiple: true, multipleNonGreedy: true } as const;
 const own = {
@@ -81,7 +81,7 @@ async function components(): Promise<readonly ComponentRules[]> {
     import('../plugins/agent/settings.ts'),
     import('../plugins/wrapper/settings.ts'),
     import('../plugins/netpol/settings.ts'),
-    import('../runtime/object-store/settings.ts'),
+    import('../objects/upstream/store-settings.ts'),
     import('../runtime/component/settings.ts'),
   ]);
   const { withCommonSettings } = common;
@@ -105,7 +105,7 @@ async function components(): Promise<readonly ComponentRules[]> {
 }
 
 async function rehearse() {
-  const { rehearseRecovery } = await import('../plugins/proxy/decrypt/rehearse-recovery.ts');
+  const { rehearseRecovery } = await import('../plugins/bulk/decrypt/rehearse-recovery.ts');
   return rehearseRecovery;
 }
 

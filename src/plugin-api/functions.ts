@@ -1,13 +1,13 @@
 import type { Command } from '@oclif/core/command';
-import type { Resolved, Settings } from '../core/settings/setting.ts';
+import type { KubeClient } from '../cluster/kube/client.ts';
+import type { VaultRequest } from '../keyserver/contract.ts';
+import type { ResolvedVaultSettings } from '../keyserver/settings.ts';
 import { componentCommand as make } from '../runtime/cli/component-command.ts';
 import type { Component, ComponentCommandOptions } from '../runtime/component/contract.ts';
 import type { RunOptions } from '../runtime/component/read-config.ts';
 import type { Health } from '../runtime/health/health.ts';
-import type { KubeClient } from '../runtime/kube/client.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
-import type { VaultRequest } from '../runtime/vault/contract.ts';
-import type { ResolvedVaultSettings } from '../runtime/vault/settings.ts';
+import type { Resolved, Settings } from '../runtime/settings/setting.ts';
 
 export interface VaultConnectionOptions {
   /** Default: warnings as text on standard error. */
@@ -37,8 +37,8 @@ export async function connectVault(
   { log, health }: VaultConnectionOptions = {},
 ): Promise<VaultConnection> {
   const [{ createVaultClient }, { vaultConfig }] = await Promise.all([
-    import('../runtime/vault/client.ts'),
-    import('../runtime/vault/settings.ts'),
+    import('../keyserver/client.ts'),
+    import('../keyserver/settings.ts'),
   ]);
   const client = createVaultClient({
     config: vaultConfig(settings),
@@ -62,7 +62,7 @@ async function warnings(): Promise<Logger> {
 export async function connectCluster(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<KubeClient | undefined> {
-  const { createKubeClient } = await import('../runtime/kube/create-client.ts');
+  const { createKubeClient } = await import('../cluster/kube/create-client.ts');
   return createKubeClient(env);
 }
 

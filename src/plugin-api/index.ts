@@ -4,9 +4,33 @@
  */
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
-export { exitStatus, SvcError, type SvcErrorOptions } from '../core/errors.ts';
-export { type ListenAddress, listenAddress, listenAddressOrOff } from '../core/settings/listen-address.ts';
-export { applyRules, type Rule } from '../core/settings/resolve.ts';
+export type { KubeClient, KubeRequest } from '../cluster/kube/client.ts';
+export type { VaultRequest } from '../keyserver/contract.ts';
+export { type ResolvedVaultSettings, vaultRules, vaultSettings } from '../keyserver/settings.ts';
+export { BaseCommand } from '../runtime/cli/base-command.ts';
+export { flagsOf } from '../runtime/cli/setting-flags.ts';
+export type {
+  Component,
+  ComponentCommandOptions,
+  ComponentDeps,
+  Running,
+} from '../runtime/component/contract.ts';
+export type { RunOptions } from '../runtime/component/read-config.ts';
+export { exitStatus, SvcError, type SvcErrorOptions } from '../runtime/errors.ts';
+export type {
+  Counter,
+  Gauge,
+  Health,
+  HealthFact,
+  Histogram,
+  LabelValues,
+  Metrics,
+} from '../runtime/health/health.ts';
+export { untilAborted } from '../runtime/lifecycle/wait.ts';
+export type { LogFields, Logger } from '../runtime/logging/logger.ts';
+export { apiLevel } from '../runtime/plugin-host.ts';
+export { type ListenAddress, listenAddress, listenAddressOrOff } from '../runtime/settings/listen-address.ts';
+export { applyRules, type Rule } from '../runtime/settings/resolve.ts';
 export {
   boolean,
   byteSize,
@@ -23,31 +47,7 @@ export {
   SettingMistake,
   type Settings,
   text,
-} from '../core/settings/setting.ts';
-export { BaseCommand } from '../runtime/cli/base-command.ts';
-export { flagsOf } from '../runtime/cli/setting-flags.ts';
-export type {
-  Component,
-  ComponentCommandOptions,
-  ComponentDeps,
-  Running,
-} from '../runtime/component/contract.ts';
-export type { RunOptions } from '../runtime/component/read-config.ts';
-export type {
-  Counter,
-  Gauge,
-  Health,
-  HealthFact,
-  Histogram,
-  LabelValues,
-  Metrics,
-} from '../runtime/health/health.ts';
-export type { KubeClient, KubeRequest } from '../runtime/kube/client.ts';
-export { untilAborted } from '../runtime/lifecycle/wait.ts';
-export type { LogFields, Logger } from '../runtime/logging/logger.ts';
-export { apiLevel } from '../runtime/plugin-host.ts';
-export type { VaultRequest } from '../runtime/vault/contract.ts';
-export { type ResolvedVaultSettings, vaultRules, vaultSettings } from '../runtime/vault/settings.ts';
+} from '../runtime/settings/setting.ts';
 export {
   componentCommand,
   connectCluster,

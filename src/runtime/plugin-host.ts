@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { exitStatus, SvcError } from '../core/errors.ts';
 import type { Style } from './cli/terminal.ts';
+import { exitStatus, SvcError } from './errors.ts';
 
 /**
  * Resolves `svc/plugin` to this svc for every plugin, wherever it is installed, so that shared state (errors, the

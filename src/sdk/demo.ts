@@ -4,7 +4,7 @@
  * store's own; without the wrapper only they can be listed.
  */
 import type { AddressInfo } from 'node:net';
-import { exitStatus } from '../core/errors.ts';
+import { exitStatus } from '../runtime/errors.ts';
 import { delivery, demoServer } from './demo-server.ts';
 import { open } from './index.ts';
 import type { Store } from './store.ts';

@@ -5,7 +5,7 @@ import {
   isOutdated,
   loadWord,
   type ValueRange,
-} from '../core/secret-records/region-layout.ts';
+} from '../runtime/protocols/secret-records/region-layout.ts';
 import type { Store } from './store.ts';
 
 export interface MappedRegion {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync } from 'node:fs';
-import { exitStatus, messageOf, SvcError } from '../core/errors.ts';
+import { exitStatus, messageOf, SvcError } from '../runtime/errors.ts';
 import { NativeError } from '../runtime/native/libc.ts';
 import { mapDescriptor } from '../runtime/native/memory.ts';
 import {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { partRecordKey, uploadPrefix } from '../../src/core/envelope/records.ts';
+import { partRecordKey, uploadPrefix } from '../../src/objects/format/records.ts';
 import { lyingEnvelope, manifestPointer, wrappedKey } from '../support/envelope-headers.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
 import { type Loopback, listen } from '../support/loopback.ts';

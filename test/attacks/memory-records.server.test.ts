@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { partRecordKey, uploadPrefix } from '../../src/core/envelope/records.ts';
+import { partRecordKey, uploadPrefix } from '../../src/objects/format/records.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
 import { type Loopback, listen } from '../support/loopback.ts';
 import { type RawAnswer, rawHttp } from '../support/raw-http.ts';

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createChecksum } from '../../src/core/s3/checksum.ts';
+import { createChecksum } from '../../src/objects/s3/checksum.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 import { assertRefused } from './support/refused.ts';

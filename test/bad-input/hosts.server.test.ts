@@ -3,7 +3,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RequestSigner } from '../../src/core/s3/sigv4-sign.ts';
+import { RequestSigner } from '../../src/objects/s3/sigv4-sign.ts';
 import { rawBytes } from '../support/raw-http.ts';
 import type { RiggedProxy } from '../support/rig.ts';
 import { againstProxy } from './support/target.ts';

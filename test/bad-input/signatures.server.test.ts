@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ChunkSigner } from '../../src/core/s3/chunk-encoder.ts';
-import { RequestSigner, type SigningCredentials } from '../../src/core/s3/sigv4-sign.ts';
+import { ChunkSigner } from '../../src/objects/s3/chunk-encoder.ts';
+import { RequestSigner, type SigningCredentials } from '../../src/objects/s3/sigv4-sign.ts';
 import { type RawCall, rawHttp } from '../support/raw-http.ts';
 import { presignedPut } from './support/presigned.ts';
 import { againstProxy } from './support/target.ts';

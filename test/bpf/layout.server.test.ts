@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { watchingNever } from '../../src/plugins/agent/guard/map-readings.ts';
 import {
   accessOutcomes,
   accessPaths,
@@ -20,8 +21,7 @@ import {
   requests,
   sizes,
   tallies,
-} from '../../src/core/protection/bpf-layouts.ts';
-import { watchingNever } from '../../src/plugins/agent/guard/map-readings.ts';
+} from '../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Btf, readBtf, type Struct } from './btf.ts';
 import { clang, root } from './clang.ts';

@@ -13,9 +13,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { filesBelow, formatScript, readByPython } from '../objects/format/python-reader.ts';
 import { runAudit } from '../plugins/audit/run-audit.ts';
-import { decrypt, reportOf } from '../plugins/proxy/decrypt/decrypting.ts';
-import { filesBelow, formatScript, readByPython } from '../plugins/proxy/format/python-reader.ts';
+import { decrypt, reportOf } from '../plugins/bulk/decrypt/decrypting.ts';
 import { s3Client } from '../support/object-store.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startSvcProxy } from '../support/svc-proxy.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createChecksum } from '../../src/core/s3/checksum.ts';
+import { createChecksum } from '../../src/objects/s3/checksum.ts';
 import { auditStore, list } from './audit.ts';
 import { type Bed, BUCKET, MiB, ok, startBed } from './bed.ts';
 

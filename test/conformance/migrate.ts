@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { promisify } from 'node:util';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { concurrently } from '../../src/runtime/lifecycle/wait.ts';
-import { audit, beginMigrate, type MigrateResult } from '../plugins/proxy/migrate/migrating.ts';
+import { audit, beginMigrate, type MigrateResult } from '../plugins/bulk/migrate/migrating.ts';
 import { type MeddlingStore, startMeddlingStore } from '../support/meddling-store.ts';
 import { peakUntilEnd } from '../support/process-memory.ts';
 import type { Part, Report } from './part.ts';

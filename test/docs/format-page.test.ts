@@ -2,12 +2,12 @@ import { createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto'
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openWhole } from '../../src/core/envelope/cipher.ts';
-import { readPartList } from '../../src/core/envelope/manifest.ts';
-import { associatedData } from '../../src/core/envelope/metadata.ts';
-import { numberOf } from '../../src/core/envelope/sealed-checksums.ts';
-import { type ChecksumAlgorithm, digestLength } from '../../src/core/s3/checksum.ts';
-import { storedVectors } from '../plugins/proxy/format/vectors.ts';
+import { openWhole } from '../../src/objects/format/cipher.ts';
+import { readPartList } from '../../src/objects/format/manifest.ts';
+import { associatedData } from '../../src/objects/format/metadata.ts';
+import { numberOf } from '../../src/objects/format/sealed-checksums.ts';
+import { type ChecksumAlgorithm, digestLength } from '../../src/objects/s3/checksum.ts';
+import { storedVectors } from '../objects/format/vectors.ts';
 import { transitKey } from '../tools/format-vectors/stored-objects.ts';
 
 const test = suite('docs/FORMAT.md');

@@ -33,7 +33,7 @@ test('has every metric that the operator declares', () => {
 
 test('has every event of the log', () => {
   const written = found(
-    `${operator}${sourcesIn('runtime/kube')}`,
+    `${operator}${sourcesIn('cluster/kube')}`,
     /log\.(?:debug|info|warn|error)\(\s*'([a-z_.]+)'/g,
   );
   const passes = found(operator, /repeatPass\(\{\s*event: '([a-z.]+)'/g).map((event) => `${event}.failed`);
@@ -62,7 +62,7 @@ test('has every code with which the process ends, and every reason of an event',
 });
 
 test('quotes messages that there are', () => {
-  const sources = `${operator}${sourcesIn('core', 'runtime/registry', 'runtime/health')}`;
+  const sources = `${operator}${sourcesIn('cluster', 'runtime')}`;
   const start = page.indexOf('## When it does not work');
   const rows = page
     .slice(start)

@@ -20,7 +20,7 @@ import {
 } from '../../scripts/docs/reference/variables-beside.ts';
 import { settingVariables } from '../../scripts/docs/reference/variables-known.ts';
 import { variablesNamed, variablesRead } from '../../scripts/docs/reference/variables-read.ts';
-import { annotationNames } from '../../src/core/injection/resolve/annotations.ts';
+import { annotationNames } from '../../src/cluster/injection/resolve/annotations.ts';
 
 const test = suite('docs/reference');
 

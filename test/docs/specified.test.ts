@@ -5,12 +5,12 @@ import { componentMetrics } from '../../scripts/docs/reference/component-metrics
 import { objectHeaders, otherMarks } from '../../scripts/docs/reference/kubernetes-names.ts';
 import { commands, typed } from '../../scripts/docs/reference/manifest.ts';
 import { shippedObjects } from '../../scripts/docs/reference/shipped-objects.ts';
-import { annotationNames } from '../../src/core/injection/resolve/annotations.ts';
-import type { Setting } from '../../src/core/settings/setting.ts';
+import { annotationNames } from '../../src/cluster/injection/resolve/annotations.ts';
 import { agentSettings } from '../../src/plugins/agent/settings.ts';
 import { operatorSettings } from '../../src/plugins/operator/settings.ts';
 import { proxySettings } from '../../src/plugins/proxy/settings.ts';
 import { wrapperSettings } from '../../src/plugins/wrapper/settings.ts';
+import type { Setting } from '../../src/runtime/settings/setting.ts';
 
 /** Names and defaults that the specification promises, written down once more: they stay as they are. */
 const test = suite('what the specification names');

@@ -73,7 +73,16 @@ test('excuses no code that there is not', () => {
 
 test('has every warning and error of the log of proxy, wrapper and agent', () => {
   const pages = ['TROUBLESHOOTING.md', 'AGENT.md', 'OPERATOR.md', 'WRAPPER.md'].map(pageOf).join('\n');
-  const sources = sourcesIn('plugins/proxy', 'plugins/wrapper', 'plugins/agent', 'runtime');
+  const sources = sourcesIn(
+    'plugins/proxy',
+    'plugins/bulk',
+    'plugins/wrapper',
+    'plugins/agent',
+    'objects',
+    'cluster',
+    'keyserver',
+    'runtime',
+  );
   const events = found(sources, /log\.(?:warn|error)\(\s*'([a-z._-]+)'/g);
   const plain = new Set([
     // said to be what they are by their own words
@@ -143,7 +152,7 @@ test('names metrics that there are', () => {
 });
 
 test('reasons of refused objects are those of the code, all of them', () => {
-  const faults = found(sourcesIn('core/envelope'), /^ {2}\| '([a-z-]+)'/gm);
+  const faults = found(sourcesIn('objects/format'), /^ {2}\| '([a-z-]+)'/gm);
   const rows = page.slice(page.indexOf('| `reason` of'), page.indexOf('Other lines of its log'));
   assert.equal(
     [...faults].sort(),

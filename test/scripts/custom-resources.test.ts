@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { CRD_FOLDER, renderCustomResources } from '../../scripts/lib/custom-resources.mjs';
 import { ROOT } from '../../scripts/lib/paths.mjs';
-import { definitions } from '../../src/core/custom-resources/definitions.ts';
+import { definitions } from '../../src/cluster/resources/definitions.ts';
 
 const test = suite('templates of custom resources');
 

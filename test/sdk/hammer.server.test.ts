@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeGeneration } from '../../src/core/secret-records/region-writer.ts';
+import { writeGeneration } from '../../src/runtime/protocols/secret-records/region-writer.ts';
 import { go, requireRaceDetector } from '../support/go.ts';
 import { entriesOf, regionWith } from '../support/secret-region.ts';
 import { temporaryFolder } from '../support/temporary.ts';

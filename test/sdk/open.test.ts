@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../src/core/errors.ts';
-import { writeGeneration } from '../../src/core/secret-records/region-writer.ts';
+import { SvcError } from '../../src/runtime/errors.ts';
 import { memoryAt, tryInt, tryLong } from '../../src/runtime/native/libc.ts';
+import { writeGeneration } from '../../src/runtime/protocols/secret-records/region-writer.ts';
 import { open } from '../../src/sdk/index.ts';
 import { duplicate, entriesOf, regionWith, secretRegion } from '../support/secret-region.ts';
 import { temporaryFolder } from '../support/temporary.ts';

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { uploadKeyLifeMs } from '../../src/plugins/proxy/multipart/upload-keys.ts';
+import { uploadKeyLifeMs } from '../../src/objects/multipart/upload-keys.ts';
 import { putParts } from '../attacks/support/stored.ts';
 import { type KeyRecorder, startKeyRecorder } from '../support/key-recorder.ts';
 import { type MtlsBroker, startMtlsBroker } from '../support/mtls-broker.ts';

@@ -1,4 +1,4 @@
-import { encryptedHeader } from '../../src/core/envelope/metadata.ts';
+import { encryptedHeader } from '../../src/objects/format/metadata.ts';
 
 /** A key as the key server wraps it, which no key server unwraps. */
 export const wrappedKey = `vault:v1:${Buffer.alloc(60, 1).toString('base64')}`;

@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../src/runtime/kube/client.ts';
+import type { KubeClient } from '../../src/cluster/kube/client.ts';
 
 /** A client whose bodies are the answers of `request`, and which watches nothing; it needs no network. */
 export function fakeClient(request: KubeClient['request'], server = 'https://fake.test'): KubeClient {

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { KubeClient, KubeObject } from '../../src/runtime/kube/client.ts';
-import { kubeClientOver } from '../../src/runtime/kube/create-client.ts';
+import type { KubeClient, KubeObject } from '../../src/cluster/kube/client.ts';
+import { kubeClientOver } from '../../src/cluster/kube/create-client.ts';
 import { listen } from './loopback.ts';
 import type { Stoppable } from './types.ts';
 

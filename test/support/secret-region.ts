@@ -1,8 +1,11 @@
-import { SvcError } from '../../src/core/errors.ts';
-import { type SecretEntry, writeFirstGeneration } from '../../src/core/secret-records/region-writer.ts';
+import { SvcError } from '../../src/runtime/errors.ts';
 import { tryInt } from '../../src/runtime/native/libc.ts';
 import type { Region } from '../../src/runtime/native/memory.ts';
 import { createSecretMemory } from '../../src/runtime/native/secret-memory.ts';
+import {
+  type SecretEntry,
+  writeFirstGeneration,
+} from '../../src/runtime/protocols/secret-records/region-writer.ts';
 import { ToolUnavailable } from './tool-unavailable.ts';
 
 /** A memfd_secret region with its descriptor, as the wrapper has it. */

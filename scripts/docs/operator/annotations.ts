@@ -1,5 +1,5 @@
-import { type Annotation, annotations } from '../../../src/core/injection/resolve/annotations.ts';
-import { type Field, fields } from '../../../src/core/injection/resolve/requested-settings.ts';
+import { type Annotation, annotations } from '../../../src/cluster/injection/resolve/annotations.ts';
+import { type Field, fields } from '../../../src/cluster/injection/resolve/requested-settings.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from './cell.ts';
 

@@ -1,8 +1,8 @@
 import { Document, isScalar, visit } from 'yaml';
-import type { InjectionDefaults, MutationEnvironment } from '../../../src/core/injection/contract.ts';
-import { mutatePod } from '../../../src/core/injection/mutate/mutate-pod.ts';
-import { resolveInjection } from '../../../src/core/injection/resolve/resolve-injection.ts';
-import type { Pod } from '../../../src/core/kubernetes/pod.ts';
+import type { InjectionDefaults, MutationEnvironment } from '../../../src/cluster/injection/contract.ts';
+import { mutatePod } from '../../../src/cluster/injection/mutate/mutate-pod.ts';
+import { resolveInjection } from '../../../src/cluster/injection/resolve/resolve-injection.ts';
+import type { Pod } from '../../../src/cluster/kube/pod.ts';
 
 const before: Pod = {
   metadata: {

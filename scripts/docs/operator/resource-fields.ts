@@ -1,5 +1,5 @@
-import type { OpenApiSchema } from '../../../src/core/custom-resources/definition.ts';
-import { definitions } from '../../../src/core/custom-resources/definitions.ts';
+import type { OpenApiSchema } from '../../../src/cluster/resources/definition.ts';
+import { definitions } from '../../../src/cluster/resources/definitions.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from './cell.ts';
 

@@ -1,4 +1,4 @@
-import { rules } from '../../../src/core/score/factors.ts';
+import { rules } from '../../../src/cluster/score/factors.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code } from './cell.ts';
 

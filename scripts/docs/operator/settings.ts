@@ -1,5 +1,5 @@
-import type { Setting } from '../../../src/core/settings/setting.ts';
 import { operatorSettings } from '../../../src/plugins/operator/settings.ts';
+import type { Setting } from '../../../src/runtime/settings/setting.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from './cell.ts';
 

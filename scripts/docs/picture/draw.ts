@@ -1,5 +1,5 @@
 import type { Theme } from '../../../bench/harness/chart.ts';
-import { escapeXml } from '../../../src/core/s3/xml-text.ts';
+import { escapeXml } from '../../../src/objects/s3/xml-text.ts';
 import { type Link, links, type Part, parts, size, type Zone, zones } from './overview.ts';
 
 export function overviewFile(theme: Theme): URL {

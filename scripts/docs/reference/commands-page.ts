@@ -1,4 +1,4 @@
-import { settingSummary } from '../../../src/core/settings/setting.ts';
+import { settingSummary } from '../../../src/runtime/settings/setting.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, codes, lines } from '../operator/cell.ts';
 import { type Command, commands, type Flag, typed } from './manifest.ts';

@@ -1,5 +1,5 @@
-import { type ListenAddress, listenAddress } from '../../../src/core/settings/listen-address.ts';
-import type { Setting } from '../../../src/core/settings/setting.ts';
+import { type ListenAddress, listenAddress } from '../../../src/runtime/settings/listen-address.ts';
+import type { Setting } from '../../../src/runtime/settings/setting.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from '../operator/cell.ts';
 import { commands, typed } from './manifest.ts';

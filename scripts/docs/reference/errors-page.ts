@@ -1,5 +1,5 @@
-import { exitStatus } from '../../../src/core/errors.ts';
-import { errorCatalog } from '../../../src/core/s3/error.ts';
+import { errorCatalog } from '../../../src/objects/s3/error.ts';
+import { exitStatus } from '../../../src/runtime/errors.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from '../operator/cell.ts';
 import { type ErrorFact, errorFacts } from './error-facts.ts';
@@ -26,7 +26,7 @@ export function errorsPage(): string[] {
     '',
     'The reason for refusing a stored object is in the log and in the label `reason` of `svc_proxy_refused_objects_total`:',
     '',
-    ...wordsOf('src/core/envelope/cipher.ts', 'EnvelopeFault').map((word) => `- ${code(word)}`),
+    ...wordsOf('src/objects/format/cipher.ts', 'EnvelopeFault').map((word) => `- ${code(word)}`),
   ];
 }
 

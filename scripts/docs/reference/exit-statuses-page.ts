@@ -1,6 +1,6 @@
-import { checkStatus } from '../../../src/core/check-outcome.ts';
-import { exitStatus } from '../../../src/core/errors.ts';
+import { exitStatus } from '../../../src/runtime/errors.ts';
 import { programStatus } from '../../../src/runtime/native/spawn.ts';
+import { checkStatus } from '../../../src/runtime/report/check-outcome.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, codes } from '../operator/cell.ts';
 import { checkingCommands } from './checking-commands.ts';
@@ -11,7 +11,7 @@ export function exitStatusesPage(): string[] {
   return [
     ...['# Exit statuses', '', '## Components and commands', ''],
     ...['0: done; 2: oclif refused the command line. The others follow sysexits(3):', ''],
-    ...statusTable('src/core/errors.ts', 'exitStatus', exitStatus),
+    ...statusTable('src/runtime/errors.ts', 'exitStatus', exitStatus),
     ...['', '## The wrapper', ''],
     ...[
       'It ends with the status of its application, or with 128 + n if signal n ended the application, or the wrapper before',
@@ -20,7 +20,7 @@ export function exitStatusesPage(): string[] {
     ...statusTable('src/runtime/native/spawn.ts', 'programStatus', programStatus),
     ...['', '## Commands that check', ''],
     ...[`The same in every format: ${codes(checkingCommands())}.`, ''],
-    ...statusTable('src/core/check-outcome.ts', 'checkStatus', checkStatus),
+    ...statusTable('src/runtime/report/check-outcome.ts', 'checkStatus', checkStatus),
   ];
 }
 

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { accessOutcomes } from '../../../src/core/protection/bpf-layouts.ts';
+import { accessOutcomes } from '../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { textOf } from './expression-text.ts';
 import { fieldsOf } from './log-fields.ts';
 import { eventNames } from './log-names.ts';
@@ -21,7 +21,7 @@ export interface LogEvent {
 /** Words that a name may end with, by what comes before them. */
 const endings: ReadonlyMap<string, readonly string[]> = new Map([
   ['hit.', accessOutcomes],
-  ['proxy.vault.', wordsOf('src/runtime/vault/contract.ts', 'VaultFailure')],
+  ['proxy.vault.', wordsOf('src/keyserver/contract.ts', 'VaultFailure')],
 ]);
 
 /** Has a page of its own, with every event: docs/OPERATOR.md. */

@@ -6,15 +6,15 @@ import { logMeanings } from './log-meanings.ts';
 
 /** Whose log an event is in, by the folder or file that writes it, below src/ or, in C, beside it. */
 const writers: readonly (readonly [heading: string, paths: readonly string[]])[] = [
-  ['Encryption proxy', ['plugins/proxy/', 'runtime/vault/', 'runtime/object-store/']],
+  ['Encryption proxy', ['plugins/proxy/', 'plugins/bulk/', 'objects/', 'keyserver/']],
   ['Wrapper', ['plugins/wrapper/', 'init/']],
-  ['Node agent', ['plugins/agent/', 'runtime/kube/reflect.ts', 'runtime/kube/reflect.ts']],
+  ['Node agent', ['plugins/agent/', 'cluster/kube/reflect.ts']],
   ['Proxy, agent and operator', ['runtime/component/', 'runtime/lifecycle/']],
   ['`svc dev`', ['plugins/dev/']],
 ];
 
 /** Besides the operator's own folder, what it alone uses: its page has them. */
-const ofOperator = /^src\/runtime\/kube\/(?!follow|reflect)/;
+const ofOperator = /^src\/cluster\/(?!kube\/reflect)/;
 
 /** Every event of every log but the operator's. */
 export function logPage(): string[] {

@@ -1,4 +1,4 @@
-import { type Setting, settingSummary } from '../../../src/core/settings/setting.ts';
+import { type Setting, settingSummary } from '../../../src/runtime/settings/setting.ts';
 import { type Command, commands } from './manifest.ts';
 import { sources } from './source-tree.ts';
 import { variablesBeside } from './variables-beside.ts';

@@ -1,7 +1,7 @@
 import ts from 'typescript';
-import { checkStatus } from '../../../src/core/check-outcome.ts';
-import { exitStatus } from '../../../src/core/errors.ts';
+import { exitStatus } from '../../../src/runtime/errors.ts';
 import { programStatus } from '../../../src/runtime/native/spawn.ts';
+import { checkStatus } from '../../../src/runtime/report/check-outcome.ts';
 import type { Terms } from './expression-text.ts';
 import { meaningOf } from './scope.ts';
 import { bare } from './source-tree.ts';

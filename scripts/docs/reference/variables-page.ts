@@ -1,4 +1,4 @@
-import type { Setting } from '../../../src/core/settings/setting.ts';
+import type { Setting } from '../../../src/runtime/settings/setting.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from '../operator/cell.ts';
 import { type Command, commands, typed } from './manifest.ts';

@@ -1,4 +1,4 @@
-import { steeringFamilies } from '../../../src/core/steering/index.ts';
+import { steeringFamilies } from '../../../src/runtime/environment/steering/index.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from '../operator/cell.ts';
 import { withRegions } from '../operator/regions.ts';

@@ -1,6 +1,6 @@
 import { string as argument } from '@oclif/core/args';
 import { boolean, string } from '@oclif/core/flags';
-import { decryptSettings } from '../../plugins/proxy/decrypt/settings.ts';
+import { decryptSettings } from '../../plugins/bulk/decrypt/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
@@ -38,8 +38,8 @@ export default class ProxyDecrypt extends BaseCommand {
       json: _,
       ...flags
     } = given as Record<string, string | boolean | undefined>;
-    const { decryptObjects } = await import('../../plugins/proxy/decrypt/index.ts');
-    const { reportLines, progressLine } = await import('../../plugins/proxy/decrypt/report.ts');
+    const { decryptObjects } = await import('../../plugins/bulk/decrypt/index.ts');
+    const { reportLines, progressLine } = await import('../../plugins/bulk/decrypt/report.ts');
     const sources = { flags, env: process.env };
     return runBulk(this, {
       start: (run) =>

@@ -1,5 +1,5 @@
-import type { Garbage } from '../../plugins/proxy/gc/index.ts';
-import { gcSettings } from '../../plugins/proxy/gc/settings.ts';
+import type { Garbage } from '../../plugins/bulk/gc/index.ts';
+import { gcSettings } from '../../plugins/bulk/gc/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
 
@@ -17,7 +17,7 @@ export default class ProxyGc extends BaseCommand {
 
   async run(): Promise<object> {
     const { flags } = await this.parse(ProxyGc);
-    const { collectGarbage } = await import('../../plugins/proxy/gc/index.ts');
+    const { collectGarbage } = await import('../../plugins/bulk/gc/index.ts');
     const sources = { flags: flags as Record<string, string | boolean | undefined>, env: process.env };
     const { deleted, garbage } = await collectGarbage(sources, (found) => this.log(line(found)));
     const count = garbage.reduce((sum, { keys }) => sum + keys.length, 0);

@@ -1,6 +1,6 @@
 import { string as argument } from '@oclif/core/args';
 import { boolean } from '@oclif/core/flags';
-import { migrateSettings } from '../../plugins/proxy/migrate/settings.ts';
+import { migrateSettings } from '../../plugins/bulk/migrate/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
@@ -35,8 +35,8 @@ export default class ProxyMigrate extends BaseCommand {
       json: _,
       ...flags
     } = given as Record<string, string | boolean | undefined>;
-    const { migrateObjects } = await import('../../plugins/proxy/migrate/index.ts');
-    const { migrateReportLines, migrateProgressLine } = await import('../../plugins/proxy/migrate/report.ts');
+    const { migrateObjects } = await import('../../plugins/bulk/migrate/index.ts');
+    const { migrateReportLines, migrateProgressLine } = await import('../../plugins/bulk/migrate/report.ts');
     const sources = { flags, env: process.env };
     const wanted = { dryRun: dryRun === true, nobodyWrites: nobodyWrites === true };
     return runBulk(this, {

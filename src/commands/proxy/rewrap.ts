@@ -1,6 +1,6 @@
 import { string as argument } from '@oclif/core/args';
 import { boolean } from '@oclif/core/flags';
-import { rewrapSettings } from '../../plugins/proxy/rewrap/settings.ts';
+import { rewrapSettings } from '../../plugins/bulk/rewrap/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
@@ -28,8 +28,8 @@ export default class ProxyRewrap extends BaseCommand {
   async run(): Promise<object | undefined> {
     const { args, flags: given } = await this.parse(ProxyRewrap);
     const { 'dry-run': dryRun, json: _, ...flags } = given as Record<string, string | boolean | undefined>;
-    const { rewrapObjects } = await import('../../plugins/proxy/rewrap/index.ts');
-    const { rewrapReportLines, rewrapProgressLine } = await import('../../plugins/proxy/rewrap/report.ts');
+    const { rewrapObjects } = await import('../../plugins/bulk/rewrap/index.ts');
+    const { rewrapReportLines, rewrapProgressLine } = await import('../../plugins/bulk/rewrap/report.ts');
     const sources = { flags, env: process.env };
     return runBulk(this, {
       start: (run) => rewrapObjects({ ...run, sources, at: args.source, dryRun: dryRun === true }),

@@ -1,7 +1,7 @@
 import { string } from '@oclif/core/args';
-import { SvcError } from '../../core/errors.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { componentsOf, componentTable } from '../../runtime/cli/components.ts';
+import { SvcError } from '../../runtime/errors.ts';
 
 export default class Run extends BaseCommand {
   static override summary = 'Start a component and keep it running.';

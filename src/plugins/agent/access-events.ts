@@ -1,6 +1,6 @@
-import type { AccessEvent } from '../../core/protection/bpf-layouts.ts';
 import type { Metrics } from '../../runtime/health/health.ts';
 import type { LogFields, Logger } from '../../runtime/logging/logger.ts';
+import type { AccessEvent } from '../../runtime/protocols/protection/bpf-layouts.ts';
 import type { AccessEventListener } from './guard/contract.ts';
 import { bootTime } from './guard/map-readings.ts';
 import type { ObservedAccessEvent, OperatorChannel } from './operator/contract.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { SvcError } from '../../core/errors.ts';
-import { leftAlone } from '../../core/protection/bpf-layouts.ts';
-import { type ProtectionReport, processKey, tierNames } from '../../core/protection/report.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { svcVersion } from '../../runtime/component/package-folder.ts';
+import { SvcError } from '../../runtime/errors.ts';
 import type { Health, Metrics } from '../../runtime/health/health.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { keepHeapSmall } from '../../runtime/memory.ts';
+import { leftAlone } from '../../runtime/protocols/protection/bpf-layouts.ts';
+import { type ProtectionReport, processKey, tierNames } from '../../runtime/protocols/protection/report.ts';
 import { createAccessEventSink, createClock } from './access-events.ts';
 import { describePassedOver, type Guard, type GuardStatus, type ProtectedProcess } from './guard/contract.ts';
 import { createGuard, type StartingGuard } from './guard/create-guard.ts';

@@ -1,6 +1,10 @@
-import type { Tier } from '../../core/protection/report.ts';
-import { type ListenAddress, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import type { Tier } from '../../runtime/protocols/protection/report.ts';
+import {
+  type ListenAddress,
+  listenAddress,
+  listenAddressOrOff,
+} from '../../runtime/settings/listen-address.ts';
+import { applyRules, type Rule } from '../../runtime/settings/resolve.ts';
 import {
   boolean,
   duration,
@@ -12,7 +16,7 @@ import {
   type Resolved,
   type Settings,
   text,
-} from '../../core/settings/setting.ts';
+} from '../../runtime/settings/setting.ts';
 import type { OperatorAddress } from './operator/contract.ts';
 
 /** `sun_path` without its NUL, less the length of the temporary name under which the socket is created. */

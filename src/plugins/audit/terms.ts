@@ -1,6 +1,6 @@
-import { checkStatus, type FailOn } from '../../core/check-outcome.ts';
-import { SvcError } from '../../core/errors.ts';
 import type { Screen } from '../../runtime/cli/terminal.ts';
+import { SvcError } from '../../runtime/errors.ts';
+import { checkStatus, type FailOn } from '../../runtime/report/check-outcome.ts';
 
 export interface AuditTerms extends Terms {
   readonly bucket: string | undefined;

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { listenAddress } from '../../core/settings/listen-address.ts';
 import { painter, widthOf } from '../../runtime/cli/terminal.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { svcVersion } from '../../runtime/component/package-folder.ts';
@@ -11,6 +10,7 @@ import { startHealthServer } from '../../runtime/health/health-server.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { listenAddress } from '../../runtime/settings/listen-address.ts';
 import { createCertificate, type DevelopmentCertificate } from './certificate.ts';
 import type { SecretsSource } from './keys/set-up.ts';
 import { givenAddress, startNear } from './listen.ts';

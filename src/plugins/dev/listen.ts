@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress, listenAddress } from '../../core/settings/listen-address.ts';
-import { isLoopback, SettingMistake } from '../../core/settings/setting.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
+import { formatListenAddress, listenAddress } from '../../runtime/settings/listen-address.ts';
+import { isLoopback, SettingMistake } from '../../runtime/settings/setting.ts';
 
 const host = '127.0.0.1';
 

@@ -1,4 +1,4 @@
-import { nonceBytes, tagBytes } from '../../core/envelope/cipher.ts';
+import { nonceBytes, tagBytes } from '../../objects/format/cipher.ts';
 import type { Style } from '../../runtime/cli/terminal.ts';
 import { bucket, type Facts, type RoundTrip, type StoredAsIs } from './round-trip.ts';
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { vaultPath } from '../../core/vault/path.ts';
-import { isRecord } from '../../core/vault/transit-messages.ts';
+import { vaultPath } from '../../keyserver/path.ts';
+import { isRecord } from '../../keyserver/transit-messages.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { type KeyServer, startKeyServer } from './keys/key-server.ts';
 import {

@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { within } from '../../runtime/lifecycle/wait.ts';
 
 /** A part takes a second or two; after this time it counts as stalled. */

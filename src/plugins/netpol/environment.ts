@@ -1,22 +1,22 @@
-import { apiVersion, type ServiceConfigSpec } from '../../core/custom-resources/resources.ts';
-import { parseAddress, plainHost, serviceOfHost } from '../../core/egress/address.ts';
-import type { ObservedPolicy } from '../../core/egress/widening.ts';
-import { SvcError } from '../../core/errors.ts';
-import { type CreatedConfig, isExempt } from '../../core/injection/protected-pods.ts';
-import { protectedLabel } from '../../core/kubernetes/labels.ts';
-import type { Pod } from '../../core/kubernetes/pod.ts';
-import { invalidConfig } from '../../core/settings/resolve.ts';
-import { hasCode, type KubeClient, KubeError, type KubeObject, unless } from '../../runtime/kube/client.ts';
-import { type ClusterAddresses, createClusterAddresses } from '../../runtime/kube/cluster-addresses.ts';
-import { listAll, type Selection } from '../../runtime/kube/list.ts';
-import type { NameBook } from '../../runtime/kube/name-book.ts';
+import { parseAddress, plainHost, serviceOfHost } from '../../cluster/egress/address.ts';
+import type { ObservedPolicy } from '../../cluster/egress/widening.ts';
+import { type CreatedConfig, isExempt } from '../../cluster/injection/protected-pods.ts';
+import { hasCode, type KubeClient, KubeError, type KubeObject, unless } from '../../cluster/kube/client.ts';
+import { type ClusterAddresses, createClusterAddresses } from '../../cluster/kube/cluster-addresses.ts';
+import { protectedLabel } from '../../cluster/kube/labels.ts';
+import { listAll, type Selection } from '../../cluster/kube/list.ts';
+import type { NameBook } from '../../cluster/kube/name-book.ts';
+import type { Pod } from '../../cluster/kube/pod.ts';
 import {
   createIntern,
   type PodObject,
   type PolicyObject,
   projectPod,
   projectPolicy,
-} from '../../runtime/kube/project-objects.ts';
+} from '../../cluster/kube/project-objects.ts';
+import { apiVersion, type ServiceConfigSpec } from '../../cluster/resources/resources.ts';
+import { SvcError } from '../../runtime/errors.ts';
+import { invalidConfig } from '../../runtime/settings/resolve.ts';
 import type { NetpolSettings } from './settings.ts';
 
 /** The source of policies: a cluster, or the command line alone. */

@@ -1,18 +1,18 @@
-import { type Destination, parseAddress } from '../../core/egress/address.ts';
-import { type CiliumPolicy, ciliumPolicies } from '../../core/egress/cilium-policies.ts';
-import type { AddressAndPort, EgressFacts, NetworkPolicy } from '../../core/egress/contract.ts';
-import { egressPolicies } from '../../core/egress/policies.ts';
-import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../core/egress/wanted.ts';
-import { wideningPolicies } from '../../core/egress/widening.ts';
-import { protectedLabel } from '../../core/kubernetes/labels.ts';
-import { type KubeClient, KubeError } from '../../runtime/kube/client.ts';
-import { gatherFacts } from '../../runtime/kube/cluster-addresses.ts';
+import { type Destination, parseAddress } from '../../cluster/egress/address.ts';
+import { type CiliumPolicy, ciliumPolicies } from '../../cluster/egress/cilium-policies.ts';
+import type { AddressAndPort, EgressFacts, NetworkPolicy } from '../../cluster/egress/contract.ts';
+import { egressPolicies } from '../../cluster/egress/policies.ts';
+import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../cluster/egress/wanted.ts';
+import { wideningPolicies } from '../../cluster/egress/widening.ts';
+import { type KubeClient, KubeError } from '../../cluster/kube/client.ts';
+import { gatherFacts } from '../../cluster/kube/cluster-addresses.ts';
+import { protectedLabel } from '../../cluster/kube/labels.ts';
 import {
   createNameBook,
   type NameBook,
   type NameResolver,
   systemResolver,
-} from '../../runtime/kube/name-book.ts';
+} from '../../cluster/kube/name-book.ts';
 import {
   clusterEnvironment,
   type Environment,

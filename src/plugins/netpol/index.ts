@@ -1,7 +1,7 @@
 import { Document, visit } from 'yaml';
-import { resolveSettings, type Sources } from '../../core/settings/resolve.ts';
+import { createKubeClient } from '../../cluster/kube/create-client.ts';
 import { sectionOfFile } from '../../runtime/component/read-config.ts';
-import { createKubeClient } from '../../runtime/kube/create-client.ts';
+import { resolveSettings, type Sources } from '../../runtime/settings/resolve.ts';
 import { type Generated, generatePolicies } from './generate.ts';
 import { netpolSettings } from './settings.ts';
 

@@ -1,4 +1,3 @@
-import type { EgressDestination } from '../../core/custom-resources/resources.ts';
 import {
   canonicalAddress,
   type Destination,
@@ -6,7 +5,8 @@ import {
   isTooWide,
   parseBlock,
   plainHost,
-} from '../../core/egress/address.ts';
+} from '../../cluster/egress/address.ts';
+import type { EgressDestination } from '../../cluster/resources/resources.ts';
 import {
   boolean,
   enumeration,
@@ -17,7 +17,7 @@ import {
   type Parser,
   type Resolved,
   type Settings,
-} from '../../core/settings/setting.ts';
+} from '../../runtime/settings/setting.ts';
 
 const expectsHostAndPort =
   'host:port such as 192.0.2.1:6443, [2001:db8::1]:6443 or kubernetes.example.eu:443';

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
+import { KeptRoom } from '../../cluster/kube/kept-room.ts';
+import type { Keeping } from '../../cluster/kube/reflect.ts';
 import type { Metrics } from '../../runtime/health/health.ts';
-import { KeptRoom } from '../../runtime/kube/kept-room.ts';
-import type { Keeping } from '../../runtime/kube/reflect.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../runtime/logging/rate-limited-log.ts';
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { carriesWrapper, isOver, isProtected } from '../../core/injection/protected-pods.ts';
+import { carriesWrapper, isOver, isProtected } from '../../cluster/injection/protected-pods.ts';
+import type { KubeObject } from '../../cluster/kube/client.ts';
 import type {
   KnownNamespace,
   KnownPod,
@@ -7,9 +8,8 @@ import type {
   KnownServiceConfig,
   KnownWorkload,
   OwnerOf,
-} from '../../core/kubernetes/known-objects.ts';
-import type { KubeObject } from '../../runtime/kube/client.ts';
-import { type ReflectOptions, type Reflector, reflect } from '../../runtime/kube/reflect.ts';
+} from '../../cluster/kube/known-objects.ts';
+import { type ReflectOptions, type Reflector, reflect } from '../../cluster/kube/reflect.ts';
 import type { KeepingOf } from './cluster-room.ts';
 
 export type { KnownNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig, KnownWorkload };

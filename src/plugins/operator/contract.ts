@@ -1,6 +1,6 @@
-import type { InjectionDefaults } from '../../core/injection/contract.ts';
-import type { AgentsTold, NodeAgentState, ReportedPod } from '../../core/score/workloads.ts';
-import type { KubeClient } from '../../runtime/kube/client.ts';
+import type { InjectionDefaults } from '../../cluster/injection/contract.ts';
+import type { KubeClient } from '../../cluster/kube/client.ts';
+import type { AgentsTold, NodeAgentState, ReportedPod } from '../../cluster/score/workloads.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ClusterView } from './cluster-view.ts';
 
@@ -16,7 +16,7 @@ export interface OperatorDeps {
   readonly signal: AbortSignal;
 }
 
-export type { Leadership } from '../../runtime/kube/lease.ts';
+export type { Leadership } from '../../cluster/kube/lease.ts';
 
 export type { NodeAgentState, ReportedPod };
 

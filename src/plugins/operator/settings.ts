@@ -1,5 +1,5 @@
-import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import { listenAddress, listenAddressOrOff } from '../../runtime/settings/listen-address.ts';
+import { applyRules, type Rule } from '../../runtime/settings/resolve.ts';
 import {
   boolean,
   duration,
@@ -11,7 +11,7 @@ import {
   type Settings,
   text,
   unencrypted,
-} from '../../core/settings/setting.ts';
+} from '../../runtime/settings/setting.ts';
 
 /** Flags and variables of `svc run operator`. */
 export const operatorSettings = {

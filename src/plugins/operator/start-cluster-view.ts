@@ -1,8 +1,5 @@
-import { apiVersion } from '../../core/custom-resources/resources.ts';
-import { messageOf } from '../../core/errors.ts';
-import { ownerOf } from '../../core/kubernetes/known-objects.ts';
-import type { Health, Metrics } from '../../runtime/health/health.ts';
-import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
+import type { KubeClient, KubeObject } from '../../cluster/kube/client.ts';
+import { ownerOf } from '../../cluster/kube/known-objects.ts';
 import {
   createIntern,
   markNamespace,
@@ -17,8 +14,11 @@ import {
   projectServiceConfig,
   projectWorkload,
   type WorkloadObject,
-} from '../../runtime/kube/project-objects.ts';
-import type { ReflectTiming } from '../../runtime/kube/reflect.ts';
+} from '../../cluster/kube/project-objects.ts';
+import type { ReflectTiming } from '../../cluster/kube/reflect.ts';
+import { apiVersion } from '../../cluster/resources/resources.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Health, Metrics } from '../../runtime/health/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { createClusterRoom } from './cluster-room.ts';
 import {

@@ -1,29 +1,20 @@
-import type { KeyObject } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import type { EnvelopeFormat } from '../../core/envelope/manifest.ts';
-import type { BindingMode } from '../../core/envelope/metadata.ts';
-import { applyRules, type Rule } from '../../core/settings/resolve.ts';
-import { isLoopback } from '../../core/settings/setting.ts';
-import { formatByteSize } from '../../core/units.ts';
-import { storeOf } from '../../runtime/object-store/settings.ts';
-import { vaultRules } from '../../runtime/vault/settings.ts';
+import { vaultRules } from '../../keyserver/settings.ts';
+import type { ObjectsConfig } from '../../objects/config.ts';
+import { storeOf } from '../../objects/upstream/store-settings.ts';
+import { applyRules, type Rule } from '../../runtime/settings/resolve.ts';
+import { isLoopback } from '../../runtime/settings/setting.ts';
+import { formatByteSize } from '../../runtime/units.ts';
 import type { AccessLogConfig } from './server/access-log.ts';
 import { type CertificateFiles, tlsFaults } from './server/tls-files.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 
-/** Configuration of the proxy after parsing; sizes in bytes, times in milliseconds. */
-export interface ProxyConfig {
+/** Configuration of the proxy after parsing; times in milliseconds. */
+export interface ProxyConfig extends ObjectsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   /** Undefined: callers are served over plain HTTP. */
   readonly tls: CertificateFiles | undefined;
-  /** Base URL of the store; path-style requests go below it. */
-  readonly upstream: URL;
-  readonly region: string;
-  /** `auto`: unsigned payload over https, chunk signatures over http. */
-  readonly upstreamSigning: 'auto' | 'unsigned' | 'signed';
-  /** Trailing checksum over the ciphertext, or `none` for stores that refuse trailers. */
-  readonly upstreamChecksum: 'crc32' | 'none';
   /** Keys that callers sign with; undefined: callers are not authenticated. */
   readonly callerKeys: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
   /** Further host names, in lower case, that unauthenticated callers may use. */
@@ -31,28 +22,6 @@ export interface ProxyConfig {
   readonly allowAnonymous: boolean;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
-  /** Format of new objects; both formats are read. */
-  readonly format: EnvelopeFormat;
-  readonly binding: BindingMode;
-  readonly requireBound: boolean;
-  /** Every data key is also sealed to these recipients. */
-  readonly recoveryRecipients: readonly KeyObject[];
-  readonly unencryptedReads: 'allow' | 'deny';
-  readonly strict: boolean;
-  readonly spoolDir: string;
-  /** Bound on ciphertext kept on disk. */
-  readonly spoolSize: number;
-  readonly verifyBuffer: number;
-  readonly verifyBudget: number;
-  readonly envelopeHeaders: 'shown' | 'hidden';
-  /** `format-1`, `format-2`: assumes that listed objects are encrypted in that format, and calculates their sizes. */
-  readonly listSizes: 'plaintext' | 'format-1' | 'format-2' | 'stored';
-  /** Ends with `/`, such as `.svc/`. */
-  readonly reservedPrefix: string;
-  /** Bucket for the helper objects; undefined: beside the objects. */
-  readonly stateBucket: string | undefined;
-  /** Objects up to this many plaintext bytes get their part list inline; 0: never. */
-  readonly inlineLimit: number;
   readonly workers: number;
 }
 

@@ -1,12 +1,12 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress } from '../../core/settings/listen-address.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { exposeWorkers } from '../../runtime/health/create-metrics.ts';
 import { createBackoff, untilAborted } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { setCoreLimit, setDumpable, shareAllocator } from '../../runtime/native/own-process.ts';
+import { formatListenAddress } from '../../runtime/settings/listen-address.ts';
 import { checkProxy, type ProxyConfig, readConfig } from './config.ts';
 import type { Conditions } from './readiness.ts';
 import { type ProxySettings, proxySettings } from './settings.ts';

@@ -1,9 +1,10 @@
+import type { ObjectMetrics } from '../../objects/context.ts';
 import type { Metrics } from '../../runtime/health/health.ts';
 
 const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** The proxy's metrics: those that handlers count, and those that only the server counts. */
-export interface ServerMetrics extends ProxyMetrics {
+export interface ServerMetrics extends ObjectMetrics {
   /** Requests being served: +1 or -1. */
   inFlight(by: 1 | -1): void;
   sent(bytes: number): void;
@@ -38,12 +39,4 @@ export function createProxyMetrics(metrics: Metrics): ServerMetrics {
     sent: (count) => sent.inc({}, count),
     keyServerHangs: (now) => hangs.set(now ? 1 : 0),
   };
-}
-
-/** Metrics that handlers count. Labels are operation names and stable reasons, never buckets or keys. */
-export interface ProxyMetrics {
-  request(operation: string, status: number, seconds: number): void;
-  /** A stored object was refused; the label is the reason of the EnvelopeError. */
-  refused(reason: string): void;
-  bytes(direction: 'encrypted' | 'decrypted', count: number): void;
 }

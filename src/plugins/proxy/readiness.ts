@@ -1,6 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
-import { certificateErrorCode } from '../../core/errors.ts';
-import { S3Error } from '../../core/s3/error.ts';
+import { isVaultError } from '../../keyserver/contract.ts';
+import { KeyServerHangs } from '../../keyserver/hang-guard.ts';
+import type { DataKeys } from '../../objects/keys/data-keys.ts';
+import { S3Error } from '../../objects/s3/error.ts';
+import {
+  createUpstream,
+  type UpstreamConfig,
+  type UpstreamParts,
+} from '../../objects/upstream/s3-upstream.ts';
+import { reasonOf, refusal } from '../../objects/upstream/upstream.ts';
+import { certificateErrorCode } from '../../runtime/errors.ts';
 import type { Health } from '../../runtime/health/health.ts';
 import {
   type Backoff,
@@ -10,12 +19,7 @@ import {
   within,
 } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
-import { isVaultError } from '../../runtime/vault/contract.ts';
-import { KeyServerHangs } from '../../runtime/vault/hang-guard.ts';
 import type { ProxyConfig } from './config.ts';
-import type { DataKeys } from './data-keys.ts';
-import { createUpstream, type UpstreamConfig, type UpstreamParts } from './upstream/s3-upstream.ts';
-import { reasonOf, refusal } from './upstream/upstream.ts';
 
 /** A condition for serving any request, tested by doing it. */
 export interface ReadinessCheck {

@@ -1,5 +1,6 @@
-import { recipientList } from '../../core/envelope/recipient-list.ts';
-import { hostNames, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { transitSettings, vaultSettings } from '../../keyserver/settings.ts';
+import { objectSettings } from '../../objects/settings.ts';
+import { hostNames, listenAddress, listenAddressOrOff } from '../../runtime/settings/listen-address.ts';
 import {
   boolean,
   byteSize,
@@ -10,9 +11,7 @@ import {
   path,
   type Resolved,
   type Settings,
-} from '../../core/settings/setting.ts';
-import { storeSettings } from '../../runtime/object-store/settings.ts';
-import { transitSettings, vaultSettings } from '../../runtime/vault/settings.ts';
+} from '../../runtime/settings/setting.ts';
 
 /** Flags and variables of `svc run proxy`. */
 export const proxySettings = {
@@ -42,21 +41,9 @@ export const proxySettings = {
     fallback: ':8191',
     ...listenAddressOrOff(),
   },
-  upstream: storeSettings.upstream,
-  upstreamSigning: {
-    variable: 'SVC_PROXY_UPSTREAM_SIGNING',
-    flag: 'upstream-signing',
-    summary: 'Whether bodies are signed; auto: only over http, as https protects them',
-    fallback: 'auto',
-    ...enumeration('auto', 'unsigned', 'signed'),
-  },
-  upstreamChecksum: {
-    variable: 'SVC_PROXY_UPSTREAM_CHECKSUM',
-    flag: 'upstream-checksum',
-    summary: 'Trailing checksum over the ciphertext; none for stores that refuse trailers',
-    fallback: 'crc32',
-    ...enumeration('crc32', 'none'),
-  },
+  upstream: objectSettings.upstream,
+  upstreamSigning: objectSettings.upstreamSigning,
+  upstreamChecksum: objectSettings.upstreamChecksum,
   accessKeyId: {
     variable: 'SVC_PROXY_ACCESS_KEY_ID',
     summary: 'Access key that callers sign with; unset: callers are not authenticated',
@@ -110,42 +97,11 @@ export const proxySettings = {
     fallback: '5s',
     ...duration(250, 60_000),
   },
-  format: {
-    variable: 'SVC_PROXY_FORMAT',
-    flag: 'format',
-    summary: 'Format of written objects; 2: in segments, for cheap range reads',
-    fallback: '1',
-    ...enumeration('1', '2'),
-  },
-  bind: {
-    variable: 'SVC_PROXY_BIND',
-    flag: 'bind',
-    summary: 'What data keys are bound to; none allows renames behind the proxy',
-    fallback: 'key',
-    ...enumeration('key', 'bucket-key', 'none'),
-  },
-  recoveryRecipients: {
-    variable: 'SVC_PROXY_RECOVERY_RECIPIENT',
-    flag: 'recovery-recipient',
-    summary:
-      'X25519 public keys (age1…, or 32 bytes in base64), separated by commas, to which each data key is also sealed',
-    ...recipientList(),
-  },
-  requireBound: {
-    variable: 'SVC_PROXY_REQUIRE_BOUND',
-    flag: 'require-bound',
-    summary: 'Refuse objects whose keys are bound to nothing',
-    switch: true,
-    fallback: 'false',
-    ...boolean(),
-  },
-  unencryptedReads: {
-    variable: 'SVC_PROXY_UNENCRYPTED_READS',
-    flag: 'unencrypted-reads',
-    summary: 'Objects without svc metadata: return them as stored, or refuse them',
-    fallback: 'allow',
-    ...enumeration('allow', 'deny'),
-  },
+  format: objectSettings.format,
+  bind: objectSettings.bind,
+  recoveryRecipients: objectSettings.recoveryRecipients,
+  requireBound: objectSettings.requireBound,
+  unencryptedReads: objectSettings.unencryptedReads,
   strict: {
     variable: 'SVC_PROXY_STRICT',
     flag: 'strict',
@@ -196,13 +152,8 @@ export const proxySettings = {
     fallback: 'plaintext',
     ...enumeration('plaintext', 'format-1', 'format-2', 'stored'),
   },
-  reservedPrefix: storeSettings.reservedPrefix,
-  stateBucket: {
-    variable: 'SVC_PROXY_STATE_BUCKET',
-    flag: 'state-bucket',
-    summary: 'Bucket for helper objects; unset: beside the objects',
-    ...matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'a bucket name'),
-  },
+  reservedPrefix: objectSettings.reservedPrefix,
+  stateBucket: objectSettings.stateBucket,
   inlineLimit: {
     variable: 'SVC_PROXY_INLINE_LIMIT',
     flag: 'inline-limit',
@@ -217,8 +168,8 @@ export const proxySettings = {
     fallback: '1',
     ...integer(0, 256),
   },
-  region: storeSettings.region,
-  defaultRegion: storeSettings.defaultRegion,
+  region: objectSettings.region,
+  defaultRegion: objectSettings.defaultRegion,
   ...vaultSettings,
 } satisfies Settings;
 

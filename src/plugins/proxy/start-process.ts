@@ -1,29 +1,24 @@
-import type { OperationName } from '../../core/s3/operation.ts';
+import { createVaultClient, type ExchangingVaultClient } from '../../keyserver/client.ts';
+import { clientDeadlineMs, HangGuard, KeyServerHangs } from '../../keyserver/hang-guard.ts';
+import { vaultConfig } from '../../keyserver/settings.ts';
+import { createTransit } from '../../keyserver/transit.ts';
+import type { OperationHandler } from '../../objects/context.ts';
+import { copyObject, uploadPartCopy } from '../../objects/copy/copy-object.ts';
+import { createUpload } from '../../objects/multipart/create-upload.ts';
+import { abortUpload, completeUpload } from '../../objects/multipart/end-upload.ts';
+import { uploadPart } from '../../objects/multipart/upload-part.ts';
+import { type OpenObjects, openObjects } from '../../objects/open-objects.ts';
+import { getObject, headObject } from '../../objects/read/get-object.ts';
+import { ObjectLooks } from '../../objects/read/look-at-object.ts';
+import type { OperationName } from '../../objects/s3/operation.ts';
+import { putObject } from '../../objects/write/put-object.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { startPeriodic, untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { isLargerThan, keepFreedBlocks, keepHeapSmallUnderLoad } from '../../runtime/memory.ts';
 import { returnFreeMemory } from '../../runtime/native/own-process.ts';
 import { Connections } from '../../runtime/net/connections.ts';
-import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
-import { trustedAuthorities } from '../../runtime/object-store/settings.ts';
-import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
-import type { Transit } from '../../runtime/vault/contract.ts';
-import { clientDeadlineMs, HangGuard, KeyServerHangs } from '../../runtime/vault/hang-guard.ts';
-import { vaultConfig } from '../../runtime/vault/settings.ts';
-import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
-import type { OperationHandler, ProxyServices } from './context.ts';
-import { copyObject, uploadPartCopy } from './copy/copy-object.ts';
-import { createDataKeys } from './data-keys.ts';
-import { bytesWithPlaintext, MemoryBudget } from './held-memory.ts';
-import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
-import { createUpload } from './multipart/create-upload.ts';
-import { abortUpload, completeUpload } from './multipart/end-upload.ts';
-import { createManifests } from './multipart/manifest-store.ts';
-import { createPartKeys } from './multipart/part-keys.ts';
-import { UploadKeys } from './multipart/upload-keys.ts';
-import { uploadPart } from './multipart/upload-part.ts';
-import { Uploads } from './multipart/uploads.ts';
+import { createProxyMetrics } from './metrics.ts';
 import { deleteBucket } from './operations/delete-bucket.ts';
 import { deleteObject, deleteObjects } from './operations/delete-objects.ts';
 import { listBuckets } from './operations/list-buckets.ts';
@@ -31,10 +26,6 @@ import { createListHandler, PlaintextCache } from './operations/list-objects.ts'
 import { listParts } from './operations/list-parts.ts';
 import { getObjectAttributes } from './operations/object-attributes.ts';
 import { passThrough } from './operations/pass-through.ts';
-import { SpoolSpace } from './read/body/spool.ts';
-import { createObjectReader } from './read/create-object-reader.ts';
-import { getObject, headObject } from './read/get-object.ts';
-import { ObjectLooks } from './read/look-at-object.ts';
 import {
   type Conditions,
   keyCheck,
@@ -43,18 +34,11 @@ import {
   watchReadiness,
   whyUnusable,
 } from './readiness.ts';
-import { withRecovery } from './recovery-keys.ts';
-import { createRewrapRecords, withRewraps } from './rewrapped-keys.ts';
 import { createAccessLog } from './server/access-log.ts';
 import { createAuthenticate, RequestSlots } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
-import { createBucketFacts } from './state/bucket-facts.ts';
-import { storedPart } from './state/listings.ts';
-import { DelayedRemovals, UpstreamStateStore } from './state/state-store.ts';
-import { createUpstream, type UpstreamParts } from './upstream/s3-upstream.ts';
-import { putObject } from './write/put-object.ts';
 
 /** Milliseconds without a byte after which a caller's request ends. */
 const stallMs = 60_000;
@@ -112,7 +96,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     hangGuard,
   });
   const keysAhead = settings.joinKeyCalls;
-  const context = createContext({ config, transit, hangGuard, metrics, log, env, keysAhead });
+  const context = openObjects({ config, transit, hangGuard, metrics, log, env, keysAhead });
   try {
     const crowd = config.tls === undefined ? crowdOf.http : crowdOf.tls;
     const connections = new Connections({ ...connectionBounds, connections: crowd.connections });
@@ -180,80 +164,9 @@ async function drained(server: S3Server, signal: AbortSignal): Promise<void> {
   await server.drain();
 }
 
-async function close(context: OwnedContext, vault: ExchangingVaultClient): Promise<void> {
+async function close(context: OpenObjects, vault: ExchangingVaultClient): Promise<void> {
   context.close();
   await vault.close();
-}
-
-/** Helper objects use their own connections, because requests that hold a connection to the store wait for them. */
-const helperLimits = { sockets: 32, idleMs: 20_000 };
-
-interface ContextParts {
-  readonly config: ProxyConfig;
-  readonly transit: Transit;
-  readonly hangGuard: HangGuard;
-  readonly metrics: ProxyMetrics;
-  readonly log: ComponentDeps['log'];
-  readonly env: ComponentDeps['env'];
-  /** Whether part keys may be requested before their parts arrive. */
-  readonly keysAhead: boolean;
-}
-
-export interface OwnedContext extends ProxyServices {
-  /** How to sign requests to the store, and which CAs to trust there. */
-  readonly trust: Pick<UpstreamParts, 'credentials' | 'ca'>;
-  /** Releases connections, memory and disk. */
-  close(): void;
-}
-
-/** Wires up the services of one proxy process. @throws SvcError if AWS_CA_BUNDLE cannot be read */
-export function createContext(parts: ContextParts): OwnedContext {
-  const { config, transit, hangGuard, metrics, log, env, keysAhead } = parts;
-  const credentials = defaultCredentials(env, log);
-  const ca = trustedAuthorities(env);
-  const upstream = createUpstream(config, log, { credentials, ca });
-  const buckets = createBucketFacts(upstream);
-  const memory = new MemoryBudget(bytesWithPlaintext(config.verifyBudget));
-  const helpers = createUpstream(config, log, { credentials, ca, limits: helperLimits });
-  const { reservedPrefix } = config;
-  const state = new UpstreamStateStore({ config, upstream: helpers, buckets, memory });
-  const beside = { stateBucket: undefined, reservedPrefix };
-  const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets, memory });
-  const removals = new DelayedRemovals(state, log);
-  const rewraps = createRewrapRecords(state, reservedPrefix, memory);
-  const keys = withRecovery(withRewraps(createDataKeys(transit, config), rewraps), config.recoveryRecipients);
-  const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
-  const manifests = createManifests({ state, keys, reservedPrefix, removals, memory });
-  const uploadKeys = new UploadKeys(keys);
-  const uploads = new Uploads({
-    ...{ state, reservedPrefix, keys: uploadKeys, removals, memory },
-    currentEtag: async (upload, number) => (await storedPart(upstream, upload, number))?.etag,
-  });
-  const spoolSpace = new SpoolSpace(config.spoolSize);
-  const stores = { upstream, state, contents, buckets };
-  const shared = {
-    config,
-    log,
-    metrics,
-    memory,
-    keys,
-    partKeys,
-    uploadKeys,
-    ...stores,
-    manifests,
-    uploads,
-    spoolSpace,
-  };
-  const reader = createObjectReader(shared);
-  const close = () => {
-    reader.close();
-    partKeys.close();
-    uploadKeys.close();
-    removals.close();
-    state.close();
-    upstream.close();
-  };
-  return { ...shared, reader, trust: { credentials, ca }, close };
 }
 
 type Routes = Readonly<Record<OperationName, OperationHandler>>;

@@ -1,8 +1,8 @@
-import type { Level } from '../../core/check-outcome.ts';
-import type { RecoveryRehearsal } from '../../core/envelope/recovery-rehearsal.ts';
-import type { KubeClient } from '../../runtime/kube/client.ts';
-import type { NameResolver } from '../../runtime/kube/name-book.ts';
-import type { VaultRequest, VaultResponse } from '../../runtime/vault/contract.ts';
+import type { KubeClient } from '../../cluster/kube/client.ts';
+import type { NameResolver } from '../../cluster/kube/name-book.ts';
+import type { VaultRequest, VaultResponse } from '../../keyserver/contract.ts';
+import type { RecoveryRehearsal } from '../../objects/format/recovery-rehearsal.ts';
+import type { Level } from '../../runtime/report/check-outcome.ts';
 import type { ComponentRules } from './read-settings.ts';
 import type { Area, ValidateConfig } from './settings.ts';
 

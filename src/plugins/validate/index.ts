@@ -1,9 +1,9 @@
-import { checkStatus, type FailOn } from '../../core/check-outcome.ts';
-import { messageOf, SvcError } from '../../core/errors.ts';
-import { counted, parseDuration } from '../../core/units.ts';
 import { createProgress, interruptible, type Progress, painter } from '../../runtime/cli/terminal.ts';
+import { messageOf, SvcError } from '../../runtime/errors.ts';
 import { concurrently, sleep } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
+import { checkStatus, type FailOn } from '../../runtime/report/check-outcome.ts';
+import { counted, parseDuration } from '../../runtime/units.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type ReadSettings, readSettings, type ValidateCall, type ValidateFlags } from './read-settings.ts';
 import {

@@ -8,15 +8,15 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { fullMessageOf, httpStatusOf } from '../../core/errors.ts';
-import { resolveSettings } from '../../core/settings/resolve.ts';
+import { defaultCredentials } from '../../objects/upstream/credentials.ts';
+import { storeClient } from '../../objects/upstream/s3-client.ts';
+import { type StoreAddress, storeOf, trustedAuthorities } from '../../objects/upstream/store-settings.ts';
 import type { Component, Running } from '../../runtime/component/contract.ts';
+import { fullMessageOf, httpStatusOf } from '../../runtime/errors.ts';
 import { createMetrics } from '../../runtime/health/create-metrics.ts';
 import { createHealth } from '../../runtime/health/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
-import { storeClient } from '../../runtime/object-store/s3-client.ts';
-import { type StoreAddress, storeOf, trustedAuthorities } from '../../runtime/object-store/settings.ts';
+import { resolveSettings } from '../../runtime/settings/resolve.ts';
 import {
   type CheckedBucket,
   type FetchedObject,

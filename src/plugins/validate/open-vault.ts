@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
-import { messageOf } from '../../core/errors.ts';
-import { dataOf } from '../../core/vault/transit-messages.ts';
-import { secrets } from '../../runtime/logging/secrets.ts';
-import { authMethodFor } from '../../runtime/vault/auth.ts';
-import { TlsContext, vaultConnection } from '../../runtime/vault/connection.ts';
-import { failureOf, type VaultTransport } from '../../runtime/vault/contract.ts';
-import { createNodeVaultTransport } from '../../runtime/vault/node-vault-transport.ts';
+import { authMethodFor } from '../../keyserver/auth.ts';
+import { TlsContext, vaultConnection } from '../../keyserver/connection.ts';
+import { failureOf, type VaultTransport } from '../../keyserver/contract.ts';
+import { createNodeVaultTransport } from '../../keyserver/node-vault-transport.ts';
 import {
   type ResolvedVaultSettings,
   type VaultAuth,
   type VaultEndpoint,
   vaultAuth,
   vaultPlace,
-} from '../../runtime/vault/settings.ts';
+} from '../../keyserver/settings.ts';
+import { dataOf } from '../../keyserver/transit-messages.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import { secrets } from '../../runtime/logging/secrets.ts';
 import {
   NotEvaluated,
   NothingNamed,

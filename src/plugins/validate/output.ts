@@ -1,7 +1,7 @@
-import type { FailOn } from '../../core/check-outcome.ts';
-import { escapeXml } from '../../core/s3/xml-text.ts';
-import { type SarifFinding, type SarifNotification, type SarifRule, sarifLog } from '../../core/sarif.ts';
-import { tableText } from '../../runtime/cli/report-table.ts';
+import { escapeXml } from '../../objects/s3/xml-text.ts';
+import type { Paint } from '../../runtime/cli/terminal.ts';
+import type { FailOn } from '../../runtime/report/check-outcome.ts';
+import { tableText } from '../../runtime/report/report-table.ts';
 import {
   outcomeLine,
   outcomeText,
@@ -9,8 +9,13 @@ import {
   sectionsText,
   titled,
   wrapped,
-} from '../../runtime/cli/report-text.ts';
-import type { Paint } from '../../runtime/cli/terminal.ts';
+} from '../../runtime/report/report-text.ts';
+import {
+  type SarifFinding,
+  type SarifNotification,
+  type SarifRule,
+  sarifLog,
+} from '../../runtime/report/sarif.ts';
 import { checks } from './registry.ts';
 import {
   type CheckReport,

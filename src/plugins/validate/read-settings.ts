@@ -1,17 +1,17 @@
-import type { FailOn } from '../../core/check-outcome.ts';
-import type { RecoveryRehearsal, RehearsalPlan } from '../../core/envelope/recovery-rehearsal.ts';
+import type { RecoveryRehearsal, RehearsalPlan } from '../../objects/format/recovery-rehearsal.ts';
+import type { Screen } from '../../runtime/cli/terminal.ts';
+import type { Component } from '../../runtime/component/contract.ts';
+import { loadConfigFile } from '../../runtime/component/read-config.ts';
+import { secrets } from '../../runtime/logging/secrets.ts';
+import type { FailOn } from '../../runtime/report/check-outcome.ts';
 import {
   findGiven,
   invalidConfig,
   type Sources,
   sectionOf,
   wrongValue,
-} from '../../core/settings/resolve.ts';
-import type { Setting, Settings } from '../../core/settings/setting.ts';
-import type { Screen } from '../../runtime/cli/terminal.ts';
-import type { Component } from '../../runtime/component/contract.ts';
-import { loadConfigFile } from '../../runtime/component/read-config.ts';
-import { secrets } from '../../runtime/logging/secrets.ts';
+} from '../../runtime/settings/resolve.ts';
+import type { Setting, Settings } from '../../runtime/settings/setting.ts';
 import { type Area, type ValidateConfig, type ValidateFormat, validateSettings } from './settings.ts';
 
 export interface ReadSettings {

@@ -1,5 +1,5 @@
-import { counted } from '../../core/units.ts';
-import { isAtLeast } from '../../runtime/kube/server-version.ts';
+import { isAtLeast } from '../../cluster/kube/server-version.ts';
+import { counted } from '../../runtime/units.ts';
 import { coverage, judgeAgents, podsCovered, tier } from './areas/agent.ts';
 import { nodeArchitectures, nodeKernels, nodeTypes } from './areas/cluster.ts';
 import { configurationChecks } from './areas/configuration.ts';

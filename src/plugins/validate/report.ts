@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import type { Style } from '../../runtime/cli/terminal.ts';
+import { packageFolder } from '../../runtime/component/package-folder.ts';
 import {
   type CheckOutcome,
   checkStatus,
@@ -7,10 +9,8 @@ import {
   type Level,
   levels,
   outcomeOf,
-} from '../../core/check-outcome.ts';
-import { counted } from '../../core/units.ts';
-import type { Style } from '../../runtime/cli/terminal.ts';
-import { packageFolder } from '../../runtime/component/package-folder.ts';
+} from '../../runtime/report/check-outcome.ts';
+import { counted } from '../../runtime/units.ts';
 import type { Check, CheckResult, ExaminedObject } from './check.ts';
 import type { Ignores } from './registry.ts';
 import type { Area } from './settings.ts';

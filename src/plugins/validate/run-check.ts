@@ -1,12 +1,12 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { RecoveryRehearsal } from '../../core/envelope/recovery-rehearsal.ts';
-import { messageOf, SvcError } from '../../core/errors.ts';
-import { counted } from '../../core/units.ts';
-import { hasCode, type KubeClient } from '../../runtime/kube/client.ts';
+import { hasCode, type KubeClient } from '../../cluster/kube/client.ts';
+import type { RecoveryRehearsal } from '../../objects/format/recovery-rehearsal.ts';
+import { messageOf, SvcError } from '../../runtime/errors.ts';
 import { within } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
+import { counted } from '../../runtime/units.ts';
 import {
   type Check,
   type CheckContext,
@@ -218,7 +218,7 @@ const answerMs = 8_000;
 
 /** @throws NothingNamed if the environment names no cluster; NotEvaluated if it does not answer */
 async function connectCluster(env: ValidateEnv, signal: AbortSignal): Promise<KubeClient> {
-  const { createKubeClient } = await import('../../runtime/kube/create-client.ts');
+  const { createKubeClient } = await import('../../cluster/kube/create-client.ts');
   const client = await createKubeClient(env).catch((cause: unknown) => {
     throw new NotEvaluated(messageOf(cause), undefined, cause);
   });

@@ -1,3 +1,6 @@
+import { kvPaths } from '../../keyserver/path.ts';
+import { vaultSettings as requiredVaultSettings, transitSettings } from '../../keyserver/settings.ts';
+import { storeSettings } from '../../objects/upstream/store-settings.ts';
 import {
   boolean,
   byteSize,
@@ -8,10 +11,7 @@ import {
   path,
   type Resolved,
   type Settings,
-} from '../../core/settings/setting.ts';
-import { kvPaths } from '../../core/vault/path.ts';
-import { storeSettings } from '../../runtime/object-store/settings.ts';
-import { vaultSettings as requiredVaultSettings, transitSettings } from '../../runtime/vault/settings.ts';
+} from '../../runtime/settings/setting.ts';
 
 /** In display order. */
 export const areas = [

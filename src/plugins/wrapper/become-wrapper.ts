@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { type ConfigSection, findGiven, invalidConfig, sectionOf } from '../../core/settings/resolve.ts';
-import type { Setting } from '../../core/settings/setting.ts';
 import { packageFolder } from '../../runtime/component/package-folder.ts';
 import { loadConfigFile } from '../../runtime/component/read-config.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { resetSignals } from '../../runtime/native/processes.ts';
 import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
 import { execute } from '../../runtime/native/spawn.ts';
+import { type ConfigSection, findGiven, invalidConfig, sectionOf } from '../../runtime/settings/resolve.ts';
+import type { Setting } from '../../runtime/settings/setting.ts';
 import { withoutDebugger } from './init/records.ts';
 import { inheritedEnvironment, nameOf, withoutNodeOptions } from './prepare-application.ts';
 import { wrapperSettings } from './settings.ts';

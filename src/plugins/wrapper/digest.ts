@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
+import type { SecretEntry } from '../../runtime/protocols/secret-records/region-writer.ts';
 
 /**
  * Distinguishes sets of secrets without keeping them. The key is random and stays in the wrapper's memory, so a

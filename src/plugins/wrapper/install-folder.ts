@@ -13,7 +13,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 
 /** The link to the current version, which pods mount. */
 const currentLink = 'current';

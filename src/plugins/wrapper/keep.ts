@@ -1,5 +1,7 @@
-import { fullMessageOf, SvcError } from '../../core/errors.ts';
-import { encodedLength } from '../../core/secret-records/region-writer.ts';
+import { isVaultError } from '../../keyserver/contract.ts';
+import { gainsEnough, type TokenLease } from '../../keyserver/logins.ts';
+import type { Login, SecretClient, SecretDocument } from '../../keyserver/secret-client/contract.ts';
+import { fullMessageOf, SvcError } from '../../runtime/errors.ts';
 import {
   type Backoff,
   createBackoff,
@@ -8,9 +10,7 @@ import {
 } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { createCollector } from '../../runtime/memory.ts';
-import { isVaultError } from '../../runtime/vault/contract.ts';
-import { gainsEnough, type TokenLease } from '../../runtime/vault/logins.ts';
-import type { Login, SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
+import { encodedLength } from '../../runtime/protocols/secret-records/region-writer.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
 import { readAll, releaseAll, valuesIn } from './obtain.ts';

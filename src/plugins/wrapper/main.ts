@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { SecretClient } from '../../keyserver/secret-client/contract.ts';
+import { createSecretClient } from '../../keyserver/secret-client/create-secret-client.ts';
+import { type AuthorityPlaces, vaultConfig } from '../../keyserver/settings.ts';
 import { createLeanMetrics, type LeanMetrics } from '../../runtime/health/health.ts';
 import { type LeanHealthServer, startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
 import { describeError, type Logger, reportFailure } from '../../runtime/logging/logger.ts';
@@ -11,9 +14,6 @@ import {
   type ShareableMemory,
   takeVariable,
 } from '../../runtime/native/secret-memory.ts';
-import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
-import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
-import { type AuthorityPlaces, vaultConfig } from '../../runtime/vault/settings.ts';
 import { register } from './agent/register.ts';
 import { createDigest } from './digest.ts';
 import { handOverToInit, leavesNode } from './init/hand-over.ts';

@@ -1,8 +1,8 @@
-import type { EnvMap, EnvMapping } from '../../core/env-map.ts';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
-import { errorCount } from '../../core/settings/resolve.ts';
-import { steeringFamilyOf } from '../../core/steering/index.ts';
+import type { EnvMap, EnvMapping } from '../../runtime/environment/env-map.ts';
+import { steeringFamilyOf } from '../../runtime/environment/steering/index.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
+import type { SecretEntry } from '../../runtime/protocols/secret-records/region-writer.ts';
+import { errorCount } from '../../runtime/settings/resolve.ts';
 
 export interface Naming {
   /** Group n belongs to document n. */

@@ -1,10 +1,10 @@
-import { messageOf, SvcError } from '../../core/errors.ts';
+import { isVaultError, mayPass, VaultError } from '../../keyserver/contract.ts';
+import type { TokenLease } from '../../keyserver/logins.ts';
+import type { SecretClient, SecretDocument } from '../../keyserver/secret-client/contract.ts';
+import { messageOf, SvcError } from '../../runtime/errors.ts';
 import { retry } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { relock } from '../../runtime/native/process-lock.ts';
-import { isVaultError, mayPass, VaultError } from '../../runtime/vault/contract.ts';
-import type { TokenLease } from '../../runtime/vault/logins.ts';
-import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
 import {
   type ApplicationEnvironment,

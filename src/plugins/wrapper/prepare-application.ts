@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { regionSize } from '../../core/secret-records/region-layout.ts';
-import { encodedLength, writeFirstGeneration } from '../../core/secret-records/region-writer.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { pageSize, type Region } from '../../runtime/native/memory.ts';
 import {
   type ArgumentRoom,
@@ -10,6 +8,8 @@ import {
   memlockLimit,
 } from '../../runtime/native/own-process.ts';
 import type { SecretMemory } from '../../runtime/native/secret-memory.ts';
+import { regionSize } from '../../runtime/protocols/secret-records/region-layout.ts';
+import { encodedLength, writeFirstGeneration } from '../../runtime/protocols/secret-records/region-writer.ts';
 import { type Delivered, descriptorVariable, dummyVariable, originOf, ownVariables } from './name-secrets.ts';
 import type { WrapperConfig } from './read-config.ts';
 import { wrapperSettings } from './settings.ts';

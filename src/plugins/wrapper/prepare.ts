@@ -1,8 +1,8 @@
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { errorCount, hint } from '../../core/settings/resolve.ts';
-import { type Setting, settingSummary } from '../../core/settings/setting.ts';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { descriptorSink } from '../../runtime/logging/create-logger.ts';
 import { type Logger, reportFailure } from '../../runtime/logging/logger.ts';
+import { errorCount, hint } from '../../runtime/settings/resolve.ts';
+import { type Setting, settingSummary } from '../../runtime/settings/setting.ts';
 import { copyFolder, installFolder, isSelfContained, ownFolder } from './install-folder.ts';
 import { configuredLogger, earlyLogger, wrapperVersion } from './observation.ts';
 import { nodeOptions } from './prepare-application.ts';

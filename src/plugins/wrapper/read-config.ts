@@ -1,6 +1,6 @@
-import { applyRules, type Rule, resolveSettings } from '../../core/settings/resolve.ts';
-import { encodeOriginalArgs, type Setting } from '../../core/settings/setting.ts';
-import { vaultRules } from '../../runtime/vault/settings.ts';
+import { vaultRules } from '../../keyserver/settings.ts';
+import { applyRules, type Rule, resolveSettings } from '../../runtime/settings/resolve.ts';
+import { encodeOriginalArgs, type Setting } from '../../runtime/settings/setting.ts';
 import { type ResolvedWrapperSettings, type WrapperSettings, wrapperSettings } from './settings.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

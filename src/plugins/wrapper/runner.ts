@@ -1,6 +1,6 @@
-import { fitsNextGeneration, writeGeneration } from '../../core/secret-records/region-writer.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/memory.ts';
+import { fitsNextGeneration, writeGeneration } from '../../runtime/protocols/secret-records/region-writer.ts';
 import type { Delivered } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
 import type { PreparedApplication } from './prepare-application.ts';

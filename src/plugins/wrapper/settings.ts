@@ -1,6 +1,9 @@
-import { envMap } from '../../core/env-map.ts';
-import { unixSocketPath } from '../../core/grpc.ts';
-import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { kvPaths } from '../../keyserver/path.ts';
+import { vaultSettings } from '../../keyserver/settings.ts';
+import { commonSettings } from '../../runtime/component/settings.ts';
+import { envMap } from '../../runtime/environment/env-map.ts';
+import { unixSocketPath } from '../../runtime/protocols/grpc.ts';
+import { listenAddressOrOff } from '../../runtime/settings/listen-address.ts';
 import {
   boolean,
   byteSize,
@@ -13,10 +16,7 @@ import {
   path,
   type Resolved,
   type Settings,
-} from '../../core/settings/setting.ts';
-import { kvPaths } from '../../core/vault/path.ts';
-import { commonSettings } from '../../runtime/component/settings.ts';
-import { vaultSettings } from '../../runtime/vault/settings.ts';
+} from '../../runtime/settings/setting.ts';
 
 const { logLevel, logFormat } = commonSettings;
 

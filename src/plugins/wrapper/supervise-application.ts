@@ -1,10 +1,10 @@
-import { exitStatus } from '../../core/errors.ts';
+import type { SecretClient } from '../../keyserver/secret-client/contract.ts';
+import { exitStatus } from '../../runtime/errors.ts';
 import { sleep } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger, stackOf } from '../../runtime/logging/logger.ts';
 import { endJustInTimeCompilation, keepYoungGenerationSmall } from '../../runtime/memory.ts';
 import { exitAtOnce } from '../../runtime/native/own-process.ts';
 import { signalNumber } from '../../runtime/native/processes.ts';
-import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { registerLater } from './agent/register.ts';
 import { createRepeater, type Repeat, reportProtection } from './agent/report.ts';
 import { keep, Rotation, TokenKeeper } from './keep.ts';

@@ -1,7 +1,7 @@
 import { Command } from '@oclif/core/command';
-import { checkStatus } from '../../core/check-outcome.ts';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import { pluginLabel } from '../plugin-host.ts';
+import { checkStatus } from '../report/check-outcome.ts';
 import { describeFailure, type Failure, failureJson, formatFailure, isOclifError } from './failure.ts';
 import { painter } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import type { BaseCommand } from './base-command.ts';
 import { createProgress, interruptible } from './terminal.ts';
 

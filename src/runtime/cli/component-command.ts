@@ -1,8 +1,8 @@
 import type { Interfaces } from '@oclif/core';
 import { string } from '@oclif/core/flags';
-import type { Settings } from '../../core/settings/setting.ts';
 import type { ComponentCommandOptions } from '../component/contract.ts';
 import { commonSettings } from '../component/settings.ts';
+import type { Settings } from '../settings/setting.ts';
 import { BaseCommand } from './base-command.ts';
 import { flagsOf, variablesOnly } from './setting-flags.ts';
 

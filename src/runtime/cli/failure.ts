@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
 import { packageFolder } from '../component/package-folder.ts';
+import { exitStatus, messageOf, SvcError } from '../errors.ts';
 import { pluginLabel } from '../plugin-host.ts';
 import { painter, type Style } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import type { Interfaces } from '@oclif/core';
 import { boolean, string } from '@oclif/core/flags';
-import { type Setting, type Settings, settingSummary } from '../../core/settings/setting.ts';
+import { type Setting, type Settings, settingSummary } from '../settings/setting.ts';
 
 type FlagInput = Interfaces.FlagInput;
 

@@ -1,6 +1,6 @@
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import type { Health, Metrics } from '../health/health.ts';
 import type { Logger } from '../logging/logger.ts';
+import type { Resolved, Settings } from '../settings/setting.ts';
 
 /** Dependencies that every component gets besides its configuration. */
 export interface ComponentDeps {

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import type { ErrorCode, YAMLError } from 'yaml';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import type { ListenAddress } from '../../core/settings/listen-address.ts';
+import { exitStatus, SvcError } from '../errors.ts';
+import { secrets } from '../logging/secrets.ts';
+import type { ListenAddress } from '../settings/listen-address.ts';
 import {
   type ConfigFile,
   type ConfigSection,
   resolveSettings,
   type SettingsCheck,
   sectionOf,
-} from '../../core/settings/resolve.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { secrets } from '../logging/secrets.ts';
+} from '../settings/resolve.ts';
+import type { Resolved, Settings } from '../settings/setting.ts';
 import type { Component } from './contract.ts';
 import { type CommonConfig, type CommonSettings, withCommonSettings } from './settings.ts';
 

@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
-import { exitStatus } from '../../core/errors.ts';
-import type { Settings } from '../../core/settings/setting.ts';
-import { formatDuration } from '../../core/units.ts';
+import { exitStatus } from '../errors.ts';
 import { createMetrics } from '../health/create-metrics.ts';
 import { createHealth } from '../health/health.ts';
 import { startHealthServer } from '../health/health-server.ts';
 import type { HealthServer } from '../health/lean-health-server.ts';
 import { createLogger, type LogFormat } from '../logging/create-logger.ts';
 import { describeError, type Logger, reportFailure, stackOf } from '../logging/logger.ts';
+import type { Settings } from '../settings/setting.ts';
+import { formatDuration } from '../units.ts';
 import type { Component, ComponentDeps, Running } from './contract.ts';
 import { svcVersion } from './package-folder.ts';
 import { type RunConfig, type RunOptions, readConfig } from './read-config.ts';

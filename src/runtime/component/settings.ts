@@ -1,4 +1,4 @@
-import { duration, enumeration, type Resolved, type Settings } from '../../core/settings/setting.ts';
+import { duration, enumeration, type Resolved, type Settings } from '../settings/setting.ts';
 
 /** Settings that every component has. */
 export const commonSettings = {

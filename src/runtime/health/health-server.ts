@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { Connections } from '../net/connections.ts';
 import { leaveBodiesUnread } from '../net/stop-parsing.ts';
+import type { ListenAddress } from '../settings/listen-address.ts';
 import { type HealthServer, type HealthSource, healthPage, listen } from './lean-health-server.ts';
 
 const limits = {

@@ -1,11 +1,11 @@
 import { closeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import { NativeError } from '../native/libc.ts';
 import { type Listener, openListener } from '../native/listener.ts';
 import { descriptorOf } from '../native/sockets.ts';
 import { listenAt } from '../net/connections.ts';
+import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 import type { HealthSnapshot, Metrics } from './health.ts';
 
 const mostConnections = 64;

@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 
 export type LogFields = Readonly<
   Record<string, string | number | boolean | undefined | null | readonly string[]>

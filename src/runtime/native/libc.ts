@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 
 /** Numbers are passed as C ints, bigints as 64-bit integers or pointers. */
 export type Argument = number | bigint;

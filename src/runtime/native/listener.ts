@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { isIP } from 'node:net';
-import type { ListenAddress } from '../../core/settings/listen-address.ts';
+import type { ListenAddress } from '../settings/listen-address.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch, withString } from './memory.ts';
 

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, statfsSync } from 'node:fs';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import { callInt, memoryAt, tryInt, tryLong } from './libc.ts';
 
 export const protection = { read: 1, readWrite: 3 } as const;

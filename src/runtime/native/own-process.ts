@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { SvcError } from '../../core/errors.ts';
+import { SvcError } from '../errors.ts';
 import { callInt, NativeError, tryInt, tryLong } from './libc.ts';
 import { copyAt, pageSize, type Scratch, withScratch, withString } from './memory.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { hasCapability, lockedAddressSpace, memlockLimit } from './own-process.ts';
 

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, ftruncateSync } from 'node:fs';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import { callInt, memoryAt, NativeError, tryInt, tryLong } from './libc.ts';
 import {
   isSecretMemory,

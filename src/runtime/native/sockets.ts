@@ -1,6 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
-import { SvcError } from '../../core/errors.ts';
+import { SvcError } from '../errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch } from './memory.ts';
 

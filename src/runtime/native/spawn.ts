@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, SvcError } from '../errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch, withString } from './memory.ts';
 import { setForegroundGroup } from './processes.ts';

@@ -1,7 +1,7 @@
 import type http from 'node:http';
 import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
 import type { Stream } from 'node:stream';
-import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 import { Pace } from './pace.ts';
 import { stopParsing } from './stop-parsing.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { RequestSigner } from '../../../src/core/s3/sigv4-sign.ts';
+import { RequestSigner } from '../../../src/objects/s3/sigv4-sign.ts';
 import { callerKeys, type RunningMode } from './bed.ts';
 
 /** Above what a busy machine takes, and below the minute after which the proxy gives a silent store up. In ms. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
-import { isEnvelopeHeader } from '../../../src/core/envelope/metadata.ts';
+import { isEnvelopeHeader } from '../../../src/objects/format/metadata.ts';
 import { pushApplication } from '../../support/node/images.ts';
 import type { Report } from '../part.ts';
 import { comesAbout, kubectl, type NodeBed, type NodeCheck, readyPods } from './bed.ts';

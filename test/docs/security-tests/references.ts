@@ -9,11 +9,13 @@ const short: Readonly<Record<string, string>> = {
   O: 'plugins/operator',
   A: 'plugins/agent',
   P: 'plugins/proxy',
+  B: 'plugins/bulk',
+  E: 'objects',
   W: 'plugins/wrapper',
-  I: 'core/injection',
+  I: 'cluster/injection',
   C: 'manifests/chart',
   N: 'runtime/native',
-  S: 'runtime/vault/secret-client',
+  S: 'keyserver/secret-client',
 };
 
 /** The first cells of all rows. */

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Settings } from '../../../src/core/settings/setting.ts';
 import { agentSettings } from '../../../src/plugins/agent/settings.ts';
+import { gcSettings } from '../../../src/plugins/bulk/gc/settings.ts';
 import { operatorSettings } from '../../../src/plugins/operator/settings.ts';
-import { gcSettings } from '../../../src/plugins/proxy/gc/settings.ts';
 import { withCommonSettings } from '../../../src/runtime/component/settings.ts';
+import type { Settings } from '../../../src/runtime/settings/setting.ts';
 import { type Helm, helm, type Manifest, manifest } from '../../support/helm.ts';
 import { INSTALLATIONS } from './values.ts';
 

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { privateFileSystem } from '../../runtime/bpf/private-file-system.ts';
 import { http } from '../../support/http.ts';
 import { probe, type SvcAgent, startSvcAgent } from '../../support/svc-agent.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { privateFileSystem } from './bpf/private-file-system.ts';
 import { attack } from './guard/bed.ts';
 import { type Registered, startRegistrar } from './registrar.ts';
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { processesIn } from '../../../src/plugins/agent/pods/cover-pods.ts';
-import { privateFileSystem } from '../../runtime/bpf/private-file-system.ts';
 import { createCgroups, type TestCgroups } from '../../support/cgroups.ts';
 import { http } from '../../support/http.ts';
 import { probe, type SvcAgent, startSvcAgent } from '../../support/svc-agent.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { privateFileSystem } from './bpf/private-file-system.ts';
 import { attack } from './guard/bed.ts';
 import { type Registered, startRegistrar } from './registrar.ts';
 

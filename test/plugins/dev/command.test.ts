@@ -12,7 +12,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { usualPort } from '../../../src/plugins/dev/index.ts';
 import { ensureBuilt } from '../../cli/support/svc.ts';
-import { rejection } from '../../runtime/vault/rejection.ts';
+import { rejection } from '../../keyserver/rejection.ts';
 import { http } from '../../support/http.ts';
 import { isRunning } from '../../support/is-running.ts';
 import { s3Client } from '../../support/object-store.ts';

@@ -2,8 +2,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
 import { takeDataFolder } from '../../../src/plugins/dev/servers.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const test = suite('data folder of svc dev');

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
 import { demonstrate } from '../../../src/plugins/dev/index.ts';
 import type { Component } from '../../../src/runtime/component/contract.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { untilAborted } from '../../../src/runtime/lifecycle/wait.ts';
-import { rejection } from '../../runtime/vault/rejection.ts';
+import { rejection } from '../../keyserver/rejection.ts';
 import { type Loopback, listen } from '../../support/loopback.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
 import { givenAddress, startNear } from '../../../src/plugins/dev/listen.ts';
-import { rejection } from '../../runtime/vault/rejection.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
+import { rejection } from '../../keyserver/rejection.ts';
 
 const test = suite('where svc dev listens');
 

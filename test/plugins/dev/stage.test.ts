@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
 import { stage } from '../../../src/plugins/dev/stage.ts';
-import { rejection } from '../../runtime/vault/rejection.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
+import { rejection } from '../../keyserver/rejection.ts';
 
 const test = suite('a part of the demonstration');
 

@@ -1,4 +1,4 @@
-import { type KubeClient, KubeError, type KubeRequest } from '../../../src/runtime/kube/client.ts';
+import { type KubeClient, KubeError, type KubeRequest } from '../../../src/cluster/kube/client.ts';
 import { fakeClient } from '../../support/fake-client.ts';
 
 type Labels = Readonly<Record<string, string>>;

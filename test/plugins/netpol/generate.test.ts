@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NetworkPolicy } from '../../../src/core/egress/contract.ts';
-import { SvcError } from '../../../src/core/errors.ts';
-import { resolveSettings } from '../../../src/core/settings/resolve.ts';
+import type { NetworkPolicy } from '../../../src/cluster/egress/contract.ts';
+import type { KubeClient } from '../../../src/cluster/kube/client.ts';
+import type { NameAnswer } from '../../../src/cluster/kube/name-book.ts';
 import { generatePolicies } from '../../../src/plugins/netpol/generate.ts';
 import { netpolSettings } from '../../../src/plugins/netpol/settings.ts';
-import type { KubeClient } from '../../../src/runtime/kube/client.ts';
-import type { NameAnswer } from '../../../src/runtime/kube/name-book.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
+import { resolveSettings } from '../../../src/runtime/settings/resolve.ts';
 import { clusterOf } from './clusters.ts';
 import { fakeCluster } from './fake-cluster.ts';
 

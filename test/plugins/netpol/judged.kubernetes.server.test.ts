@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
-import { egressPolicies } from '../../../src/core/egress/policies.ts';
-import { resolveSettings } from '../../../src/core/settings/resolve.ts';
+import { egressPolicies } from '../../../src/cluster/egress/policies.ts';
 import { generatePolicies } from '../../../src/plugins/netpol/generate.ts';
 import { yamlDocuments } from '../../../src/plugins/netpol/index.ts';
 import { netpolSettings } from '../../../src/plugins/netpol/settings.ts';
-import { shapes } from '../../core/egress/shapes.ts';
+import { resolveSettings } from '../../../src/runtime/settings/resolve.ts';
+import { shapes } from '../../cluster/egress/shapes.ts';
 import { type Connection, mayConnect, type PolicyPod } from '../../support/network-policy.ts';
 import {
   type Choice,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
-import type { NetworkPolicy } from '../../../src/core/egress/contract.ts';
+import type { NetworkPolicy } from '../../../src/cluster/egress/contract.ts';
 import type { LogFields } from '../../../src/runtime/logging/logger.ts';
 import { type Kubernetes, startKubernetes } from '../../support/kubernetes.ts';
 import { freePort } from '../../support/ports.ts';

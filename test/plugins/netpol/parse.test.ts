@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SettingMistake } from '../../../src/core/settings/setting.ts';
 import { address, destination, hostAndPort } from '../../../src/plugins/netpol/settings.ts';
+import { SettingMistake } from '../../../src/runtime/settings/setting.ts';
 
 const test = suite('what flags of svc netpol take');
 

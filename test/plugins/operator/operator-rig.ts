@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { definitions } from '../../../src/core/custom-resources/definitions.ts';
-import type { InjectionDefaults } from '../../../src/core/injection/contract.ts';
+import type { InjectionDefaults } from '../../../src/cluster/injection/contract.ts';
+import type { KubeClient, KubeRequest } from '../../../src/cluster/kube/client.ts';
+import { createKubeClient } from '../../../src/cluster/kube/create-client.ts';
+import { definitions } from '../../../src/cluster/resources/definitions.ts';
 import { startControllers } from '../../../src/plugins/operator/controllers/start-controllers.ts';
 import { startClusterView } from '../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
 import { createHealth } from '../../../src/runtime/health/health.ts';
-import type { KubeClient, KubeRequest } from '../../../src/runtime/kube/client.ts';
-import { createKubeClient } from '../../../src/runtime/kube/create-client.ts';
 import type { LogFields, Logger } from '../../../src/runtime/logging/logger.ts';
 import { wrapped } from '../../support/injected-pod.ts';
 import type { Kubernetes } from '../../support/kubernetes.ts';

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../src/core/errors.ts';
-import { resolveSettings } from '../../../src/core/settings/resolve.ts';
 import { checkOperator, operatorSettings } from '../../../src/plugins/operator/settings.ts';
+import type { SvcError } from '../../../src/runtime/errors.ts';
+import { resolveSettings } from '../../../src/runtime/settings/resolve.ts';
 
 const test = suite('settings of the operator');
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../src/core/errors.ts';
-import { resolveSettings } from '../../../src/core/settings/resolve.ts';
 import { checkProxy, readConfig } from '../../../src/plugins/proxy/config.ts';
 import { proxySettings } from '../../../src/plugins/proxy/settings.ts';
+import type { SvcError } from '../../../src/runtime/errors.ts';
+import { resolveSettings } from '../../../src/runtime/settings/resolve.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';
 
 const test = suite('settings of the proxy');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KubeError } from '../../../src/cluster/kube/client.ts';
 import {
   type Check,
   type CheckResult,
@@ -19,7 +20,6 @@ import { junitReport, sarifReport, shortReport, tableReport } from '../../../src
 import { checks, readIgnores, selected } from '../../../src/plugins/validate/registry.ts';
 import { makeReport } from '../../../src/plugins/validate/report.ts';
 import { runCheck } from '../../../src/plugins/validate/run-check.ts';
-import { KubeError } from '../../../src/runtime/kube/client.ts';
 import { secrets } from '../../../src/runtime/logging/secrets.ts';
 import { contextOf } from './test-context.ts';
 

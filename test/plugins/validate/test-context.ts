@@ -1,6 +1,6 @@
-import { resolveSettings } from '../../../src/core/settings/resolve.ts';
 import type { CheckContext } from '../../../src/plugins/validate/check.ts';
 import { type ValidateConfig, validateSettings } from '../../../src/plugins/validate/settings.ts';
+import { resolveSettings } from '../../../src/runtime/settings/resolve.ts';
 import type { Fixture } from './fixture.ts';
 
 /** As settings of these variables, and the defaults. */

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../src/core/errors.ts';
 import { parseArguments } from '../../../src/plugins/wrapper/prepare.ts';
+import type { SvcError } from '../../../src/runtime/errors.ts';
 
 const test = suite('command line of the wrapper');
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../src/core/errors.ts';
 import { readConfig } from '../../../src/plugins/wrapper/read-config.ts';
+import type { SvcError } from '../../../src/runtime/errors.ts';
 
 const test = suite('settings of the wrapper');
 

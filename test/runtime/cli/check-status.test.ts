@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
-import { invalidConfig } from '../../../src/core/settings/resolve.ts';
+import { KubeError } from '../../../src/cluster/kube/client.ts';
 import { asCheckError } from '../../../src/runtime/cli/base-command.ts';
 import { describeFailure } from '../../../src/runtime/cli/failure.ts';
-import { KubeError } from '../../../src/runtime/kube/client.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
+import { invalidConfig } from '../../../src/runtime/settings/resolve.ts';
 
 const test = suite('exit statuses of checks');
 const statusOf = (error: Error) => describeFailure(asCheckError(error), 'svc x').exitStatus;

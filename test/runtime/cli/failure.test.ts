@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
 import { describeFailure, failureJson, formatFailure } from '../../../src/runtime/cli/failure.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 
 const failure = suite('failure');
 const plain = (_style: string, text: string) => text;

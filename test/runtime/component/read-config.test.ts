@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { integer, type Settings, text } from '../../../src/core/settings/setting.ts';
 import { type RunOptions, readConfig } from '../../../src/runtime/component/read-config.ts';
 import { secrets } from '../../../src/runtime/logging/secrets.ts';
+import { integer, type Settings, text } from '../../../src/runtime/settings/setting.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const settings = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { createHealth } from '../../../src/runtime/health/health.ts';
 import { startHealthServer } from '../../../src/runtime/health/health-server.ts';
 import {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { describeError, stackOf } from '../../../src/runtime/logging/logger.ts';
 
 const errors = suite('errors in logs');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { type CString, stringsLength, writeStrings } from '../../../src/runtime/native/spawn.ts';
 
 const base = 0x7f00_0000_1000n;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { cannotExecute, findProgram } from '../../../src/runtime/native/spawn.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 

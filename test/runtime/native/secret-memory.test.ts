@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../src/core/errors.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import { NativeError, tryInt } from '../../../src/runtime/native/libc.ts';
 import { mapDescriptor, type Region } from '../../../src/runtime/native/memory.ts';
 import { copyMemory } from '../../../src/runtime/native/scrub.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../src/core/errors.ts';
+import type { SvcError } from '../../../src/runtime/errors.ts';
 import { apiLevel, checkPlugin } from '../../../src/runtime/plugin-host.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 

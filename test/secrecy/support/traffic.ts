@@ -11,7 +11,7 @@ import {
   PutObjectCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
-import { RequestSigner } from '../../../src/core/s3/sigv4-sign.ts';
+import { RequestSigner } from '../../../src/objects/s3/sigv4-sign.ts';
 import { fileOf, flip, MiB, putParts } from '../../attacks/support/stored.ts';
 import { type RawAnswer, type RawCall, rawHttp } from '../../support/raw-http.ts';
 import type { Rig, RiggedProxy } from '../../support/rig.ts';

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
-import { bytesPerPart, parseBounded, sizeOfJson } from '../../../src/core/bounded-json.ts';
-import { EnvelopeError } from '../../../src/core/envelope/cipher.ts';
-import { parseManifest } from '../../../src/core/envelope/records.ts';
-import { parseRewrapRecord } from '../../../src/core/envelope/rewrap-record.ts';
-import { SvcError } from '../../../src/core/errors.ts';
-import { readImageConfig, readManifest } from '../../../src/core/image/manifest.ts';
-import { ImageError } from '../../../src/core/image/reference.ts';
-import { readDockerConfigJson } from '../../../src/core/image/registry-credentials.ts';
-import { JsonError } from '../../../src/core/json-document.ts';
-import { JsonView } from '../../../src/core/json-view.ts';
-import { readTransitAnswer, readWrapped } from '../../../src/core/vault/transit-messages.ts';
+import { readImageConfig, readManifest } from '../../../src/cluster/images/manifest.ts';
+import { ImageError } from '../../../src/cluster/images/reference.ts';
+import { readDockerConfigJson } from '../../../src/cluster/images/registry-credentials.ts';
+import { parseJson } from '../../../src/cluster/kube/client.ts';
+import { readTransitAnswer, readWrapped } from '../../../src/keyserver/transit-messages.ts';
+import { EnvelopeError } from '../../../src/objects/format/cipher.ts';
+import { parseManifest } from '../../../src/objects/format/records.ts';
+import { parseRewrapRecord } from '../../../src/objects/format/rewrap-record.ts';
+import { readUploadRecord } from '../../../src/objects/multipart/upload-record.ts';
 import { readReview } from '../../../src/plugins/operator/webhook/review.ts';
-import { readUploadRecord } from '../../../src/plugins/proxy/multipart/upload-record.ts';
-import { parseJson } from '../../../src/runtime/kube/client.ts';
+import { bytesPerPart, parseBounded, sizeOfJson } from '../../../src/runtime/bounds/bounded-json.ts';
+import { JsonError } from '../../../src/runtime/bounds/json-document.ts';
+import { JsonView } from '../../../src/runtime/bounds/json-view.ts';
+import { SvcError } from '../../../src/runtime/errors.ts';
 import type { UntrustedInput } from './types.ts';
 
 const KiB = 1024;
@@ -107,34 +107,34 @@ export const inputs: readonly UntrustedInput[] = [
     }),
   ),
   json({
-    ...{ name: 'object of an API server', parser: 'runtime/kube/client.ts', from: 'API server' },
+    ...{ name: 'object of an API server', parser: 'cluster/kube/client.ts', from: 'API server' },
     ...{ form: { around: object, bytes: 3 * MiB }, parts: 400_000, refuses: isA(SvcError) },
     parse: (bytes) => parseJson('GET /', bytes.toString()),
   }),
   json({
-    ...{ name: 'pull secret', parser: 'core/image/registry-credentials.ts', from: 'API server' },
+    ...{ name: 'pull secret', parser: 'cluster/images/registry-credentials.ts', from: 'API server' },
     form: { around: (value) => `{"auths":${value}}`, bytes: 384 * KiB },
     ...{ parts: 10_000, refuses: isA(ImageError), parse: (bytes) => readDockerConfigJson(bytes.toString()) },
   }),
   json({
-    ...{ name: 'image index', parser: 'core/image/manifest.ts', ...ofRegistry },
+    ...{ name: 'image index', parser: 'cluster/images/manifest.ts', ...ofRegistry },
     form: { around: (value) => `{"schemaVersion":2,"manifests":${value}}`, bytes: MiB },
     parse: (bytes) => readManifest(bytes, 'application/vnd.oci.image.index.v1+json'),
   }),
   json({
-    ...{ name: 'image configuration', parser: 'core/image/manifest.ts', ...ofRegistry },
+    ...{ name: 'image configuration', parser: 'cluster/images/manifest.ts', ...ofRegistry },
     form: { around: (value) => `{"os":"linux","config":{"Cmd":${value}}}`, bytes: MiB },
     parse: (bytes) => readImageConfig(bytes),
   }),
   json({
-    ...{ name: 'manifest of an object', parser: 'core/envelope/records.ts', ...ofStore, parts: 121_000 },
+    ...{ name: 'manifest of an object', parser: 'objects/format/records.ts', ...ofStore, parts: 121_000 },
     form: { around: (value) => `{"v":1,"bucket":"b","key":"k","list":${value}}`, bytes: 8 * MiB },
     parse: parseManifest,
   }),
   json({
     ...{
       name: 'record of rewrapped keys',
-      parser: 'core/envelope/rewrap-record.ts',
+      parser: 'objects/format/rewrap-record.ts',
       ...ofStore,
       parts: 20_102,
     },
@@ -145,18 +145,18 @@ export const inputs: readonly UntrustedInput[] = [
     parse: parseRewrapRecord,
   }),
   json({
-    ...{ name: 'record of an upload', parser: 'plugins/proxy/multipart/upload-record.ts', ...ofStore },
+    ...{ name: 'record of an upload', parser: 'objects/multipart/upload-record.ts', ...ofStore },
     ...{ form: { around: (value) => `{"v":4,"repeat":${value}}`, bytes: MiB }, parts: 10_000 },
     parse: (bytes) => readUploadRecord(bytes.toString()),
   }),
   json({
-    ...{ name: 'results of the key server', parser: 'core/vault/transit-messages.ts', from: 'key server' },
+    ...{ name: 'results of the key server', parser: 'keyserver/transit-messages.ts', from: 'key server' },
     form: { around: (value) => `{"data":{"batch_results":${value}}}`, bytes: 8 * MiB },
     ...{ parts: 200_000, refuses: isA(JsonError) },
     parse: (bytes) => readTransitAnswer(bytes, 'ciphertext', 1_000, readWrapped, () => undefined),
   }),
   json({
-    ...{ name: 'fields of a secret', parser: 'core/json-view.ts', from: 'key server' },
+    ...{ name: 'fields of a secret', parser: 'runtime/bounds/json-view.ts', from: 'key server' },
     form: { around: (value) => `{"data":{"data":${value}}}`, bytes: 8 * MiB },
     ...{ parts: 200_000, refuses: isA(JsonError) },
     parse(bytes) {
@@ -166,7 +166,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   json({
-    ...{ name: 'any other answer of the key server', parser: 'runtime/vault/json-http-client.ts' },
+    ...{ name: 'any other answer of the key server', parser: 'keyserver/json-http-client.ts' },
     ...{ from: 'key server', form: { around: itself, bytes: 8 * MiB }, parts: 200_000 },
     refuses: isA(JsonError, SyntaxError),
     parse: (bytes) => parseBounded(bytes, { maxParts: 200_000 }),

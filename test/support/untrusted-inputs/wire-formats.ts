@@ -1,10 +1,24 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import fc from 'fast-check';
-import { ResponseParser } from '../../../src/core/http1.ts';
-import { HttpError } from '../../../src/core/http1-chunked-body.ts';
-import { FrameReader, Http2Error, longestFrame, writeFrame } from '../../../src/core/http2-frames.ts';
-import { decodeHeaders, encodeHeaders } from '../../../src/core/http2-headers.ts';
-import { parseChallenges } from '../../../src/core/image/registry-access.ts';
+import { parseChallenges } from '../../../src/cluster/images/registry-access.ts';
+import { ChunkDecoder } from '../../../src/objects/s3/chunk-decoder.ts';
+import { S3Error } from '../../../src/objects/s3/error.ts';
+import {
+  type NodeReportMessage,
+  ReportRefused,
+  readReport,
+  reportedState,
+} from '../../../src/plugins/operator/nodes/read-report.ts';
+import {
+  FrameReader,
+  Http2Error,
+  longestFrame,
+  writeFrame,
+} from '../../../src/plugins/wrapper/agent/http2-frames.ts';
+import { decodeHeaders, encodeHeaders } from '../../../src/plugins/wrapper/agent/http2-headers.ts';
+import { ResponseParser } from '../../../src/runtime/net/http1.ts';
+import { HttpError } from '../../../src/runtime/net/http1-chunked-body.ts';
+import { loadProtoService } from '../../../src/runtime/net/load-proto.ts';
 import {
   bool,
   embedded,
@@ -13,17 +27,11 @@ import {
   readFields,
   string,
   unsigned,
-} from '../../../src/core/protobuf.ts';
-import { ChunkDecoder } from '../../../src/core/s3/chunk-decoder.ts';
-import { S3Error } from '../../../src/core/s3/error.ts';
-import { currentGeneration, indexRecords } from '../../../src/core/secret-records/region-layout.ts';
+} from '../../../src/runtime/protocols/protobuf.ts';
 import {
-  type NodeReportMessage,
-  ReportRefused,
-  readReport,
-  reportedState,
-} from '../../../src/plugins/operator/nodes/read-report.ts';
-import { loadProtoService } from '../../../src/runtime/net/load-proto.ts';
+  currentGeneration,
+  indexRecords,
+} from '../../../src/runtime/protocols/secret-records/region-layout.ts';
 import type { UntrustedInput } from './types.ts';
 
 const KiB = 1024;
@@ -76,7 +84,7 @@ const headers = text(
 );
 
 const http1: UntrustedInput = {
-  ...{ name: 'HTTP/1 answers', parser: 'core/http1.ts', from: 'store' },
+  ...{ name: 'HTTP/1 answers', parser: 'runtime/net/http1.ts', from: 'store' },
   arbitrary: mixed(
     [headers, text('3\r\nabc\r\n', '0\r\n\r\n', ok, 'HTTP/1.1 100 a\r\n\r\n'), noise],
     Buffer.from(ok),
@@ -98,7 +106,7 @@ const http1: UntrustedInput = {
 };
 
 const hpack: UntrustedInput = {
-  ...{ name: 'HPACK blocks', parser: 'core/http2-headers.ts', from: 'peer' },
+  ...{ name: 'HPACK blocks', parser: 'plugins/wrapper/agent/http2-headers.ts', from: 'peer' },
   arbitrary: mixed([
     fc.constantFrom(
       encodeHeaders([['grpc-status', '0']]),
@@ -119,7 +127,7 @@ const hpack: UntrustedInput = {
 };
 
 const frames: UntrustedInput = {
-  ...{ name: 'HTTP/2 frames', parser: 'core/http2-frames.ts', from: 'peer' },
+  ...{ name: 'HTTP/2 frames', parser: 'plugins/wrapper/agent/http2-frames.ts', from: 'peer' },
   arbitrary: mixed([
     fc.tuple(fc.nat(10), fc.nat(255), fc.nat(3), noise).map((parts) => writeFrame(...parts)),
     noise,
@@ -142,7 +150,7 @@ const field = fc.oneof(
 );
 
 const protobuf: UntrustedInput = {
-  ...{ name: 'answers of the agent', parser: 'core/protobuf.ts', from: 'peer' },
+  ...{ name: 'answers of the agent', parser: 'runtime/protocols/protobuf.ts', from: 'peer' },
   arbitrary: mixed([field, noise]),
   worst: {
     'fields of other numbers': () =>
@@ -198,7 +206,7 @@ const report: UntrustedInput = {
 };
 
 const chunks: UntrustedInput = {
-  ...{ name: 'aws-chunks', parser: 'core/s3/chunk-decoder.ts', from: 'caller' },
+  ...{ name: 'aws-chunks', parser: 'objects/s3/chunk-decoder.ts', from: 'caller' },
   arbitrary: mixed([
     text('1\r\nx\r\n', '5\r\nhello\r\n', '0\r\n', 'x-amz-checksum-crc32:AAAAAA==\r\n', '\r\n'),
     noise,
@@ -216,7 +224,7 @@ const chunks: UntrustedInput = {
 };
 
 const challenges: UntrustedInput = {
-  ...{ name: 'challenges of registries', parser: 'core/image/registry-access.ts', from: 'registry' },
+  ...{ name: 'challenges of registries', parser: 'cluster/images/registry-access.ts', from: 'registry' },
   arbitrary: mixed([text('Bearer ', 'realm="https://a"', ',', ' ', 'Basic', 'a=b', '"', '\\'), noise]),
   worst: {
     'schemes of one letter': repeated(8 * KiB, 'a,'),
@@ -229,7 +237,11 @@ const challenges: UntrustedInput = {
 };
 
 const region: UntrustedInput = {
-  ...{ name: 'regions of secrets', parser: 'core/secret-records/region-layout.ts', from: 'peer' },
+  ...{
+    name: 'regions of secrets',
+    parser: 'runtime/protocols/secret-records/region-layout.ts',
+    from: 'peer',
+  },
   arbitrary: mixed([text('A=b\0', 'B=\0', '\0', '=x\0', 'long'.repeat(20)), noise]),
   worst: {
     'one long value': repeated(64 * KiB, 'x', 'A=', '\0\0'),

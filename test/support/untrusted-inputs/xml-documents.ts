@@ -1,20 +1,20 @@
-import { S3Error } from '../../../src/core/s3/error.ts';
-import { scanAttributes, scanListing } from '../../../src/core/s3/listing.ts';
+import { S3Error } from '../../../src/objects/s3/error.ts';
+import { scanAttributes, scanListing } from '../../../src/objects/s3/listing.ts';
 import {
   checkRestoreBody,
   parseCompleteMultipart,
   parseDeleteObjects,
-} from '../../../src/core/s3/request-documents.ts';
+} from '../../../src/objects/s3/request-documents.ts';
+import { refusalOf, scanAnswer } from '../../../src/objects/upstream/upstream.ts';
+import { grantsOf } from '../../../src/plugins/bulk/migrate/kept-headers.ts';
+import { acl } from '../../../src/plugins/bulk/rewrap/self-copy.ts';
 import { parseTagging } from '../../../src/plugins/dev/store/object.ts';
-import { grantsOf } from '../../../src/plugins/proxy/migrate/kept-headers.ts';
 import {
   deletedKeys,
   deleteResult,
   withRefusals,
 } from '../../../src/plugins/proxy/operations/delete-objects.ts';
 import { withoutBucket } from '../../../src/plugins/proxy/operations/list-buckets.ts';
-import { acl } from '../../../src/plugins/proxy/rewrap/self-copy.ts';
-import { refusalOf, scanAnswer } from '../../../src/plugins/proxy/upstream/upstream.ts';
 import type { UntrustedInput } from './types.ts';
 import { documentsOf, worstOf, type XmlForm } from './xml.ts';
 
@@ -58,7 +58,7 @@ export const inputs: readonly UntrustedInput[] = [
   ofCaller({
     ...{
       name: 'CompleteMultipartUpload',
-      parser: 'core/s3/request-documents.ts',
+      parser: 'objects/s3/request-documents.ts',
       parse: parseCompleteMultipart,
     },
     form: {
@@ -72,7 +72,7 @@ export const inputs: readonly UntrustedInput[] = [
   ofCaller({
     ...{
       name: 'parts with a checksum',
-      parser: 'core/s3/request-documents.ts',
+      parser: 'objects/s3/request-documents.ts',
       parse: parseCompleteMultipart,
     },
     form: {
@@ -83,7 +83,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofCaller({
-    ...{ name: 'DeleteObjects', parser: 'core/s3/request-documents.ts', parse: parseDeleteObjects },
+    ...{ name: 'DeleteObjects', parser: 'objects/s3/request-documents.ts', parse: parseDeleteObjects },
     form: {
       ...{ root: 'Delete', entries: ['Object'], mostEntries: 1_000, bytes: 2 * MiB },
       entry: () => '<Object><Key>a</Key></Object>',
@@ -91,7 +91,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofCaller({
-    ...{ name: 'RestoreObject', parser: 'core/s3/request-documents.ts', parse: checkRestoreBody },
+    ...{ name: 'RestoreObject', parser: 'objects/s3/request-documents.ts', parse: checkRestoreBody },
     form: {
       ...{ root: 'RestoreRequest', entries: ['GlacierJobParameters'], mostEntries: 50, bytes: 64 * KiB },
       entry: () => '<Days>1</Days>',
@@ -107,7 +107,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofStore({
-    ...{ name: 'listing', parser: 'core/s3/listing.ts', parse: scanListing },
+    ...{ name: 'listing', parser: 'objects/s3/listing.ts', parse: scanListing },
     form: {
       root: 'ListBucketResult',
       entries: ['Upload', 'Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Part'],
@@ -120,7 +120,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofStore({
-    ...{ name: 'listing of parts', parser: 'core/s3/listing.ts', parse: scanListing },
+    ...{ name: 'listing of parts', parser: 'objects/s3/listing.ts', parse: scanListing },
     form: {
       ...{ root: 'ListPartsResult', entries: ['Part'], mostEntries: 10_000, bytes: 4 * MiB },
       entry: () => '<Part><PartNumber>1</PartNumber><ETag>"e"</ETag><Size>1</Size></Part>',
@@ -128,7 +128,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofStore({
-    ...{ name: 'GetObjectAttributes', parser: 'core/s3/listing.ts', parse: scanAttributes },
+    ...{ name: 'GetObjectAttributes', parser: 'objects/s3/listing.ts', parse: scanAttributes },
     form: {
       ...{ root: 'GetObjectAttributesResponse', list: 'ObjectParts', entries: ['Part'], mostEntries: 10_000 },
       ...{ bytes: 4 * MiB, entry: () => '<Part><PartNumber>1</PartNumber></Part>' },
@@ -136,7 +136,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofStore({
-    ...{ name: 'page of a listing', parser: 'core/s3/xml-document.ts' },
+    ...{ name: 'page of a listing', parser: 'objects/s3/xml-document.ts' },
     parse: (xml) =>
       scanAnswer(xml, {
         ...{ root: 'ListVersionsResult', entries: ['Version', 'DeleteMarker'], mostEntries: 10_000 },
@@ -168,7 +168,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofStore({
-    ...{ name: 'AccessControlPolicy', parser: 'plugins/proxy/migrate/kept-headers.ts' },
+    ...{ name: 'AccessControlPolicy', parser: 'plugins/bulk/migrate/kept-headers.ts' },
     parse: (xml) => grantsOf(scanAnswer(xml, acl)),
     form: {
       ...{ root: 'AccessControlPolicy', list: 'AccessControlList', entries: ['Grant'], mostEntries: 1_000 },
@@ -177,7 +177,7 @@ export const inputs: readonly UntrustedInput[] = [
     },
   }),
   ofStore({
-    ...{ name: 'Error', parser: 'plugins/proxy/upstream/upstream.ts' },
+    ...{ name: 'Error', parser: 'objects/upstream/upstream.ts' },
     parse: (xml) => refusalOf(400, xml.toString()),
     form: {
       ...{ root: 'Error', entries: ['Code', 'Message'], mostEntries: 1_000, bytes: 64 * KiB },

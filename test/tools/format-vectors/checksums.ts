@@ -1,12 +1,12 @@
-import type { PartList } from '../../../src/core/envelope/manifest.ts';
+import type { PartList } from '../../../src/objects/format/manifest.ts';
 import {
   type ChecksumAlgorithm,
   createChecksum,
   loadChecksums,
   toldChecksum,
   type WholeChecksum,
-} from '../../../src/core/s3/checksum.ts';
-import { type UploadChecksum, wholeChecksum } from '../../../src/core/s3/object-checksum.ts';
+} from '../../../src/objects/s3/checksum.ts';
+import { type UploadChecksum, wholeChecksum } from '../../../src/objects/s3/object-checksum.ts';
 import { flipped, type Metadata, refused, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
 import { segmented, segmentedMultipart } from './segmented-objects.ts';

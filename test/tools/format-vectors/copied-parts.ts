@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { BodyKeys, sealKeyOf } from '../../../src/core/envelope/body-keys.ts';
-import { dekBytes } from '../../../src/core/envelope/cipher.ts';
-import { copiedBodyText, readCopiedBody } from '../../../src/core/envelope/copied-body.ts';
-import { type SegmentedPart, type SegmentedPartList, sealMac } from '../../../src/core/envelope/manifest.ts';
-import { sealSegments, segmentBytes } from '../../../src/core/envelope/segments.ts';
+import { BodyKeys, sealKeyOf } from '../../../src/objects/format/body-keys.ts';
+import { dekBytes } from '../../../src/objects/format/cipher.ts';
+import { copiedBodyText, readCopiedBody } from '../../../src/objects/format/copied-body.ts';
+import { type SegmentedPart, type SegmentedPartList, sealMac } from '../../../src/objects/format/manifest.ts';
+import { sealSegments, segmentBytes } from '../../../src/objects/format/segments.ts';
 import { refused } from './edits.ts';
 import { at, text, type Vector, type Vectors } from './readable.ts';
 import { segmentedListed } from './segmented-objects.ts';

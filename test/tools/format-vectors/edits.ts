@@ -1,4 +1,4 @@
-import type { PartEntry, PartList } from '../../../src/core/envelope/manifest.ts';
+import type { PartEntry, PartList } from '../../../src/objects/format/manifest.ts';
 import { at, parts, text, type Vector } from './readable.ts';
 import { multipart, type StoredObject, single, type WriteOptions } from './stored-objects.ts';
 

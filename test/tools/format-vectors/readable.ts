@@ -1,4 +1,4 @@
-import type { ObjectName } from '../../../src/core/envelope/metadata.ts';
+import type { ObjectName } from '../../../src/objects/format/metadata.ts';
 import { seededBytes } from './seeded.ts';
 import { multipart, olderTransitKey, type Part, type StoredObject, single } from './stored-objects.ts';
 

@@ -1,12 +1,16 @@
-import { rawPublicKey, x25519PrivateKey, x25519PublicKey } from '../../../src/core/envelope/hpke.ts';
-import type { PartList } from '../../../src/core/envelope/manifest.ts';
+import type { PartList } from '../../../src/objects/format/manifest.ts';
 import {
   associatedData,
   type BindingMode,
   type KeyPurpose,
   type ObjectName,
-} from '../../../src/core/envelope/metadata.ts';
-import { sealForRecovery, sealPartForRecovery } from '../../../src/core/envelope/recovery.ts';
+} from '../../../src/objects/format/metadata.ts';
+import { sealForRecovery, sealPartForRecovery } from '../../../src/objects/format/recovery.ts';
+import {
+  rawPublicKey,
+  x25519PrivateKey,
+  x25519PublicKey,
+} from '../../../src/runtime/recovery-recipients/x25519.ts';
 import { bech32 } from '../../support/age-keys.ts';
 import { flipped, one, refused, three, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';

@@ -3,7 +3,7 @@ import {
   type PartList,
   sealMac,
   serializePartList,
-} from '../../../src/core/envelope/manifest.ts';
+} from '../../../src/objects/format/manifest.ts';
 import { entry, flipped, refused, three, twin, withEntry, withMetadata } from './edits.ts';
 import { at, parts, type Vectors } from './readable.ts';
 import { listed, type Multipart, multipart, type StoredObject, type WriteOptions } from './stored-objects.ts';

@@ -1,6 +1,6 @@
-import type { PartList } from '../../../src/core/envelope/manifest.ts';
-import type { ObjectName } from '../../../src/core/envelope/metadata.ts';
-import { manifestKey } from '../../../src/core/envelope/records.ts';
+import type { PartList } from '../../../src/objects/format/manifest.ts';
+import type { ObjectName } from '../../../src/objects/format/metadata.ts';
+import { manifestKey } from '../../../src/objects/format/records.ts';
 import { dekOf, flipped, refused, three, twin, withMetadata } from './edits.ts';
 import { at, bucket, parts, type Vectors } from './readable.ts';
 import {

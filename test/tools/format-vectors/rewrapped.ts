@@ -1,5 +1,5 @@
-import { associatedData, type KeyPurpose, type ObjectName } from '../../../src/core/envelope/metadata.ts';
-import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../src/core/envelope/rewrap-record.ts';
+import { associatedData, type KeyPurpose, type ObjectName } from '../../../src/objects/format/metadata.ts';
+import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../src/objects/format/rewrap-record.ts';
 import { dekOf, one, refused, three, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
 import { segmented, segmentedMultipart } from './segmented-objects.ts';

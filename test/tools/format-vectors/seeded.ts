@@ -1,6 +1,10 @@
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { rawPublicKey, x25519PrivateKey, x25519PublicKey } from '../../../src/core/envelope/hpke.ts';
+import {
+  rawPublicKey,
+  x25519PrivateKey,
+  x25519PublicKey,
+} from '../../../src/runtime/recovery-recipients/x25519.ts';
 
 /** Bytes that follow from a label alone. */
 export function seededBytes(label: string, length: number): Buffer {

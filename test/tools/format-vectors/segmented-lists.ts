@@ -1,5 +1,5 @@
-import type { SegmentedPart, SegmentedPartList } from '../../../src/core/envelope/manifest.ts';
-import type { BindingMode } from '../../../src/core/envelope/metadata.ts';
+import type { SegmentedPart, SegmentedPartList } from '../../../src/objects/format/manifest.ts';
+import type { BindingMode } from '../../../src/objects/format/metadata.ts';
 import { dekOf, flipped, refused, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
 import { segmented, segmentedListed, segmentedMultipart } from './segmented-objects.ts';

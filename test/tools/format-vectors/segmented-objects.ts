@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { BodyKeys, freshSalt, sealKeyOf } from '../../../src/core/envelope/body-keys.ts';
-import { dekBytes } from '../../../src/core/envelope/cipher.ts';
-import { type SegmentedPartList, sealMac } from '../../../src/core/envelope/manifest.ts';
-import { type Envelope, envelopeHeaders, type ObjectName } from '../../../src/core/envelope/metadata.ts';
-import { sealMd5, sealWholeChecksum } from '../../../src/core/envelope/sealed-checksums.ts';
-import { sealSegments } from '../../../src/core/envelope/segments.ts';
+import { BodyKeys, freshSalt, sealKeyOf } from '../../../src/objects/format/body-keys.ts';
+import { dekBytes } from '../../../src/objects/format/cipher.ts';
+import { type SegmentedPartList, sealMac } from '../../../src/objects/format/manifest.ts';
+import { type Envelope, envelopeHeaders, type ObjectName } from '../../../src/objects/format/metadata.ts';
+import { sealMd5, sealWholeChecksum } from '../../../src/objects/format/sealed-checksums.ts';
+import { sealSegments } from '../../../src/objects/format/segments.ts';
 import {
   keyName,
   type Multipart,

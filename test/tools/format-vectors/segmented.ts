@@ -1,4 +1,4 @@
-import type { BindingMode } from '../../../src/core/envelope/metadata.ts';
+import type { BindingMode } from '../../../src/objects/format/metadata.ts';
 import { fullChecksum } from './checksums.ts';
 import { flipped, flippedKey, type Metadata, refused, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';

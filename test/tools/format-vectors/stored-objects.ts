@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { dekBytes, encryptBody } from '../../../src/core/envelope/cipher.ts';
+import { dekBytes, encryptBody } from '../../../src/objects/format/cipher.ts';
 import {
   type PartEntry,
   type PartList,
   type StoredPartList,
   sealMac,
-} from '../../../src/core/envelope/manifest.ts';
+} from '../../../src/objects/format/manifest.ts';
 import {
   associatedData,
   type BindingMode,
@@ -15,14 +15,14 @@ import {
   type KeyPurpose,
   type ObjectName,
   type WrappedKeys,
-} from '../../../src/core/envelope/metadata.ts';
-import { manifestBytes, manifestKey } from '../../../src/core/envelope/records.ts';
+} from '../../../src/objects/format/metadata.ts';
+import { manifestBytes, manifestKey } from '../../../src/objects/format/records.ts';
 import {
   type EnvelopeChecksum,
   sealMd5,
   sealWholeChecksum,
-} from '../../../src/core/envelope/sealed-checksums.ts';
-import type { WholeChecksum } from '../../../src/core/s3/checksum.ts';
+} from '../../../src/objects/format/sealed-checksums.ts';
+import type { WholeChecksum } from '../../../src/objects/s3/checksum.ts';
 import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
 import { seededBytes } from './seeded.ts';
 

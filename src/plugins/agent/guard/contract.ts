@@ -1,5 +1,5 @@
-import type { AccessEvent } from '../../../core/protection/bpf-layouts.ts';
-import { type Tier, tierNames } from '../../../core/protection/report.ts';
+import type { AccessEvent } from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { type Tier, tierNames } from '../../../runtime/protocols/protection/report.ts';
 import type { Preemption } from './preemption.ts';
 
 /** Guards the protected processes of this node, independent of the mechanism in force. */

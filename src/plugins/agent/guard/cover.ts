@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { SvcError } from '../../../core/errors.ts';
-import { encodeProtection } from '../../../core/protection/bpf-layouts.ts';
+import { SvcError } from '../../../runtime/errors.ts';
 import { NativeError } from '../../../runtime/native/libc.ts';
+import { encodeProtection } from '../../../runtime/protocols/protection/bpf-layouts.ts';
 import type { ProcessFacts } from './contract.ts';
 import { coverOne, DescendantWalk, gone, startOf, tableFull } from './descendants.ts';
 import type { ProgramSet } from './program-set.ts';

@@ -1,11 +1,11 @@
+import { readProcess } from '../../../runtime/native/processes.ts';
 import {
   type AccessEvent,
   decodeProcess,
   decodeProtectionFlags,
   protectionFlags,
-} from '../../../core/protection/bpf-layouts.ts';
-import { mapEntries, visitEntries } from '../../../runtime/bpf/map.ts';
-import { readProcess } from '../../../runtime/native/processes.ts';
+} from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { mapEntries, visitEntries } from '../bpf/map.ts';
 import {
   type AccessEventListener,
   type Guard,

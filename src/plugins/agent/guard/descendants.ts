@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
+import { partsOf } from '../../../runtime/native/proc-text.ts';
+import { allProcesses, readProcess, statFields } from '../../../runtime/native/processes.ts';
 import {
   decodeCrowd,
   decodeProcess,
   encodeProcess,
   type ManageReply,
   type ProcessKey,
-} from '../../../core/protection/bpf-layouts.ts';
-import { mapEntries } from '../../../runtime/bpf/map.ts';
-import { partsOf } from '../../../runtime/native/proc-text.ts';
-import { allProcesses, readProcess, statFields } from '../../../runtime/native/processes.ts';
+} from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { mapEntries } from '../bpf/map.ts';
 import type { ProgramSet } from './program-set.ts';
 
 const { E2BIG, EDQUOT, ESRCH } = constants.errno;

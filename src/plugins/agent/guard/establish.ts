@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
-import { type AccessEvent, decodeAccessEvent } from '../../../core/protection/bpf-layouts.ts';
-import type { Tier } from '../../../core/protection/report.ts';
-import { ensureBpfFileSystem } from '../../../runtime/bpf/libbpf.ts';
-import type { BpfMap } from '../../../runtime/bpf/map.ts';
-import { openRingBuffer } from '../../../runtime/bpf/ring-buffer.ts';
+import { exitStatus, messageOf, SvcError } from '../../../runtime/errors.ts';
+import { type AccessEvent, decodeAccessEvent } from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import type { Tier } from '../../../runtime/protocols/protection/report.ts';
+import { ensureBpfFileSystem } from '../bpf/libbpf.ts';
+import type { BpfMap } from '../bpf/map.ts';
+import { openRingBuffer } from '../bpf/ring-buffer.ts';
 import type { AccessEventListener, Mode, PassedOver, Times } from './contract.ts';
 import { hasPreOpened, watchingFromNow, watchingNever } from './map-readings.ts';
 import { type Preemption, preemptionAddress, preemptionOf } from './preemption.ts';

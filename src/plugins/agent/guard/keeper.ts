@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import type { Tier } from '../../../core/protection/report.ts';
-import { mapEntries } from '../../../runtime/bpf/map.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Tier } from '../../../runtime/protocols/protection/report.ts';
+import { mapEntries } from '../bpf/map.ts';
 import {
   type AccessEventListener,
   describePassedOver,

@@ -4,8 +4,8 @@ import {
   decodeProtectionFlags,
   protectionFlags,
   tallies,
-} from '../../../core/protection/bpf-layouts.ts';
-import { mapEntries, sumPerCpu, visitEntries } from '../../../runtime/bpf/map.ts';
+} from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { mapEntries, sumPerCpu, visitEntries } from '../bpf/map.ts';
 import type { ProgramSet } from './program-set.ts';
 
 /** Counters of the programs other than access events, since the maps were created. */

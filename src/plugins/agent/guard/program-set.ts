@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { SvcError } from '../../../core/errors.ts';
+import { packageFolder } from '../../../runtime/component/package-folder.ts';
+import { SvcError } from '../../../runtime/errors.ts';
 import {
   decodeManageReply,
   decodeSettings,
@@ -11,12 +12,11 @@ import {
   type ManageReply,
   type ProcessKey,
   requests,
-} from '../../../core/protection/bpf-layouts.ts';
-import { type Tier, tierNames } from '../../../core/protection/report.ts';
-import type { BpfMap } from '../../../runtime/bpf/map.ts';
-import { type BpfObject, openObject } from '../../../runtime/bpf/object.ts';
-import type { BpfLink } from '../../../runtime/bpf/program.ts';
-import { packageFolder } from '../../../runtime/component/package-folder.ts';
+} from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { type Tier, tierNames } from '../../../runtime/protocols/protection/report.ts';
+import type { BpfMap } from '../bpf/map.ts';
+import { type BpfObject, openObject } from '../bpf/object.ts';
+import type { BpfLink } from '../bpf/program.ts';
 
 /** The programs of one tier in the kernel. They guard once attached. */
 export interface ProgramSet {

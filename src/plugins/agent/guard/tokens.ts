@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { visitEntries } from '../../../runtime/bpf/map.ts';
+import { visitEntries } from '../bpf/map.ts';
 import { gone, tableFull } from './descendants.ts';
 import type { ProgramSet } from './program-set.ts';
 

@@ -1,6 +1,6 @@
-import { messageOf } from '../../../core/errors.ts';
-import type { AccessEvent } from '../../../core/protection/bpf-layouts.ts';
-import type { ProtectionReport } from '../../../core/protection/report.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { AccessEvent } from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import type { ProtectionReport } from '../../../runtime/protocols/protection/report.ts';
 import type { GuardStatus } from '../guard/contract.ts';
 
 /** Reports the node's state and access events to the operator; never throws, never waits. */

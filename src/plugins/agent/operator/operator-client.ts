@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type SecureContext } from 'node:tls';
 import type { ChannelOptions, Client, MethodDefinition, ServiceError } from '@grpc/grpc-js';
-import { messageOf } from '../../../core/errors.ts';
-import { formatListenAddress } from '../../../core/settings/listen-address.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
+import { formatListenAddress } from '../../../runtime/settings/listen-address.ts';
 import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
 import type { ReportReply } from './pending-reports.ts';
 

@@ -1,10 +1,14 @@
-import type { AccessEvent, AccessOutcome, AccessPath } from '../../../core/protection/bpf-layouts.ts';
+import type {
+  AccessEvent,
+  AccessOutcome,
+  AccessPath,
+} from '../../../runtime/protocols/protection/bpf-layouts.ts';
 import {
   type MeasuredSecretMemory,
   type ProcessProtection,
   type Tier,
   tierNames,
-} from '../../../core/protection/report.ts';
+} from '../../../runtime/protocols/protection/report.ts';
 import { AccessEventQueue, type NumberedAccessEvent } from './access-event-queue.ts';
 import type {
   MeasuredNode,

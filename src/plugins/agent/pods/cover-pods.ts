@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { messageOf, SvcError } from '../../../core/errors.ts';
+import { messageOf, SvcError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { partsOf } from '../../../runtime/native/proc-text.ts';
 import type { Guard } from '../guard/contract.ts';

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { messageOf } from '../../../core/errors.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { sleep, startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type CgroupGuard, coverPods, planCover } from './cover-pods.ts';

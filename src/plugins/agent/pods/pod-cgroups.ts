@@ -9,10 +9,10 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { podUidOf, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 import { NativeError, tryInt } from '../../../runtime/native/libc.ts';
 import { withScratch } from '../../../runtime/native/memory.ts';
+import { podUidOf, podUidOfProcess } from './pod-cgroup.ts';
 
 /** The cgroup of a pod, which contains those of its containers. */
 export interface PodCgroup extends Folder {

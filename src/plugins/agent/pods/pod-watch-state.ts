@@ -1,6 +1,6 @@
-import { mostOfOneCgroup } from '../../../core/protection/bpf-layouts.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { mostOfOneCgroup } from '../../../runtime/protocols/protection/bpf-layouts.ts';
 import type { CoveragePass } from './coverage.ts';
 
 /** Shows the state of the pod watch: by log and metrics, and in the bodies of `/healthz` and `/readyz`. */

@@ -1,17 +1,17 @@
-import { messageOf } from '../../../core/errors.ts';
-import { volumeNames } from '../../../core/injection/protected-pods.ts';
-import { protectedLabel } from '../../../core/kubernetes/labels.ts';
-import type { PodSpec } from '../../../core/kubernetes/pod.ts';
-import type { ComponentDeps } from '../../../runtime/component/contract.ts';
-import { hasCode, type KubeClient, type KubeObject } from '../../../runtime/kube/client.ts';
-import { createKubeClient } from '../../../runtime/kube/create-client.ts';
-import { acceptMetadata } from '../../../runtime/kube/list.ts';
+import { volumeNames } from '../../../cluster/injection/protected-pods.ts';
+import { hasCode, type KubeClient, type KubeObject } from '../../../cluster/kube/client.ts';
+import { createKubeClient } from '../../../cluster/kube/create-client.ts';
+import { protectedLabel } from '../../../cluster/kube/labels.ts';
+import { acceptMetadata } from '../../../cluster/kube/list.ts';
+import type { PodSpec } from '../../../cluster/kube/pod.ts';
 import {
   type ReflectOptions,
   type Reflector,
   type ReflectTiming,
   reflect,
-} from '../../../runtime/kube/reflect.ts';
+} from '../../../cluster/kube/reflect.ts';
+import type { ComponentDeps } from '../../../runtime/component/contract.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { CgroupGuard } from './cover-pods.ts';
 import { type Coverage, type CoverageOptions, keepCovered } from './coverage.ts';

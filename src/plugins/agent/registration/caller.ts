@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isPodUid, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 import { isPeerThere, type PeerCredentials } from '../../../runtime/native/sockets.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
+import { isPodUid, podUidOfProcess } from '../pods/pod-cgroup.ts';
 import { gone, RegistrationRefused } from './refusal.ts';
 import { keyOf } from './registry.ts';
 

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { type MeasuredMessage, measured, type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import {
+  type MeasuredMessage,
+  measured,
+  type Tier,
+  tierNames,
+} from '../../../runtime/protocols/protection/report.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
 import {
   type CallerProcess,

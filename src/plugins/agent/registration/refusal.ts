@@ -1,6 +1,6 @@
-import { messageOf } from '../../../core/errors.ts';
-import type { GrpcStatus } from '../../../core/grpc.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
+import type { GrpcStatus } from '../../../runtime/protocols/grpc.ts';
 
 /** The outcome of a call, as in the metrics. */
 export type RegistrationOutcome =

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import type { ProtectionReport } from '../../../core/protection/report.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
+import type { ProtectionReport } from '../../../runtime/protocols/protection/report.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
 
 interface Entry {

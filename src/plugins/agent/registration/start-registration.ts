@@ -1,11 +1,11 @@
 import { chmodSync, lstatSync, mkdirSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
-import type { ProtectionReport } from '../../../core/protection/report.ts';
+import { exitStatus, messageOf, SvcError } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
+import type { ProtectionReport } from '../../../runtime/protocols/protection/report.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
 import { Acceptor, type AcceptorBounds } from './acceptor.ts';
 import { type ReadCgroups, readCgroups } from './caller.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 import { partsOf } from '../../../runtime/native/proc-text.ts';
 import { processIds } from '../../../runtime/native/processes.ts';
+import { podUidOfProcess } from '../pods/pod-cgroup.ts';
 
 /**
  * The process of root, outside all pods, that listens on the kubelet's port of this node: no other process can take the

@@ -1,10 +1,10 @@
 import { closeSync } from 'node:fs';
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { messageOf } from '../../../core/errors.ts';
-import { processKey } from '../../../core/protection/report.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { processKey } from '../../../runtime/protocols/protection/report.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import type { PassOutcome } from '../pods/coverage.ts';
 import type { PodCgroup } from '../pods/pod-cgroups.ts';

@@ -1,9 +1,9 @@
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { mostOfOneCgroup } from '../../../core/protection/bpf-layouts.ts';
-import { processKey } from '../../../core/protection/report.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 import { type Mount, mountsOf } from '../../../runtime/native/mounts.ts';
+import { mostOfOneCgroup } from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { processKey } from '../../../runtime/protocols/protection/report.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import { processesIn } from '../pods/cover-pods.ts';
 import type { PassOutcome } from '../pods/coverage.ts';

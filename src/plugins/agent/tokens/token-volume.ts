@@ -1,5 +1,5 @@
 import { constants, fstatSync, openSync } from 'node:fs';
-import { volumeNames } from '../../../core/injection/protected-pods.ts';
+import { volumeNames } from '../../../cluster/injection/protected-pods.ts';
 import { type Mount, mountsOf } from '../../../runtime/native/mounts.ts';
 
 /** The volume that holds the token with which a pod's wrappers log in, and nothing else. */

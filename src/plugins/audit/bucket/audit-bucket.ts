@@ -1,20 +1,20 @@
-import { type CheckFinding, type CheckOutcome, outcomeOf } from '../../../core/check-outcome.ts';
-import { SvcError } from '../../../core/errors.ts';
-import { sarifLog } from '../../../core/sarif.ts';
-import { resolveSettings } from '../../../core/settings/resolve.ts';
-import { type Cell, tableText } from '../../../runtime/cli/report-table.ts';
-import { outcomeText, printable, sectionsText } from '../../../runtime/cli/report-text.ts';
-import { createProgress, type Paint, painter } from '../../../runtime/cli/terminal.ts';
-import { sectionOfFile } from '../../../runtime/component/read-config.ts';
-import { createLogger } from '../../../runtime/logging/create-logger.ts';
-import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
-import { storeClient } from '../../../runtime/object-store/s3-client.ts';
+import { defaultCredentials } from '../../../objects/upstream/credentials.ts';
+import { storeClient } from '../../../objects/upstream/s3-client.ts';
 import {
   type StoreAddress,
   storeOf,
   storeSettings,
   trustedAuthorities,
-} from '../../../runtime/object-store/settings.ts';
+} from '../../../objects/upstream/store-settings.ts';
+import { createProgress, type Paint, painter } from '../../../runtime/cli/terminal.ts';
+import { sectionOfFile } from '../../../runtime/component/read-config.ts';
+import { SvcError } from '../../../runtime/errors.ts';
+import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import { type CheckFinding, type CheckOutcome, outcomeOf } from '../../../runtime/report/check-outcome.ts';
+import { type Cell, tableText } from '../../../runtime/report/report-table.ts';
+import { outcomeText, printable, sectionsText } from '../../../runtime/report/report-text.ts';
+import { sarifLog } from '../../../runtime/report/sarif.ts';
+import { resolveSettings } from '../../../runtime/settings/resolve.ts';
 import type { AuditCall, AuditTerms } from '../terms.ts';
 import {
   auditAll,

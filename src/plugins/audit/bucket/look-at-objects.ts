@@ -1,7 +1,7 @@
-import { EnvelopeError } from '../../../core/envelope/cipher.ts';
-import { algorithmOf, type Envelope, type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
-import { recipientsOf } from '../../../core/envelope/recovery.ts';
-import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
+import { EnvelopeError } from '../../../objects/format/cipher.ts';
+import { algorithmOf, type Envelope, type Headers, readEnvelope } from '../../../objects/format/metadata.ts';
+import { recipientsOf } from '../../../objects/format/recovery.ts';
+import { plaintextOfSegments } from '../../../objects/format/segments.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { AuditedObject, AuditStore } from './s3-store.ts';
 

@@ -4,9 +4,9 @@ import {
   type ListObjectsV2CommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { checkStatus } from '../../../core/check-outcome.ts';
-import type { Headers } from '../../../core/envelope/metadata.ts';
-import { certificateErrorCode, httpStatusOf, SvcError } from '../../../core/errors.ts';
+import type { Headers } from '../../../objects/format/metadata.ts';
+import { certificateErrorCode, httpStatusOf, SvcError } from '../../../runtime/errors.ts';
+import { checkStatus } from '../../../runtime/report/check-outcome.ts';
 
 /** A bucket through `@aws-sdk/client-s3`. */
 export function s3AuditStore(client: S3Client, bucket: string, prefix: string): AuditStore {

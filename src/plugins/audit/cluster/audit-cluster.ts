@@ -1,8 +1,8 @@
-import { checkStatus } from '../../../core/check-outcome.ts';
-import { messageOf, SvcError } from '../../../core/errors.ts';
-import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from '../../../runtime/kube/client.ts';
-import { createKubeClient } from '../../../runtime/kube/create-client.ts';
-import { listAll } from '../../../runtime/kube/list.ts';
+import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from '../../../cluster/kube/client.ts';
+import { createKubeClient } from '../../../cluster/kube/create-client.ts';
+import { listAll } from '../../../cluster/kube/list.ts';
+import { messageOf, SvcError } from '../../../runtime/errors.ts';
+import { checkStatus } from '../../../runtime/report/check-outcome.ts';
 import type { AuditCall, AuditEnv, AuditTerms } from '../terms.ts';
 import {
   type ClusterObjects,

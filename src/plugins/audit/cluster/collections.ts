@@ -1,9 +1,5 @@
-import { checkStatus } from '../../../core/check-outcome.ts';
-import type { ProtectionReportStatus } from '../../../core/custom-resources/protection-report.ts';
-import { apiVersion } from '../../../core/custom-resources/resources.ts';
-import { SvcError } from '../../../core/errors.ts';
-import { hasCode, type KubeClient, type KubeObject } from '../../../runtime/kube/client.ts';
-import { readLease, seemsHeld } from '../../../runtime/kube/lease.ts';
+import { hasCode, type KubeClient, type KubeObject } from '../../../cluster/kube/client.ts';
+import { readLease, seemsHeld } from '../../../cluster/kube/lease.ts';
 import {
   createIntern,
   type PodObject,
@@ -13,7 +9,11 @@ import {
   projectServiceConfig,
   projectWorkload,
   type WorkloadObject,
-} from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/kube/project-objects.ts';
+import type { ProtectionReportStatus } from '../../../cluster/resources/protection-report.ts';
+import { apiVersion } from '../../../cluster/resources/resources.ts';
+import { SvcError } from '../../../runtime/errors.ts';
+import { checkStatus } from '../../../runtime/report/check-outcome.ts';
 
 /** Objects that the audit reads, and the part of each that it keeps. */
 export interface Collection<O extends KubeObject, T> {

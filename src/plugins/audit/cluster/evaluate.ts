@@ -1,28 +1,25 @@
-import type {
-  ProtectionReportStatus,
-  WorkloadReport,
-} from '../../../core/custom-resources/protection-report.ts';
-import { type EgressRule, type NetworkPolicy, policyNames } from '../../../core/egress/contract.ts';
-import { concernsEgress, type ObservedRule, wideningPolicies } from '../../../core/egress/widening.ts';
-import { isExempt } from '../../../core/injection/protected-pods.ts';
+import { type EgressRule, type NetworkPolicy, policyNames } from '../../../cluster/egress/contract.ts';
+import { concernsEgress, type ObservedRule, wideningPolicies } from '../../../cluster/egress/widening.ts';
+import { isExempt } from '../../../cluster/injection/protected-pods.ts';
 import {
   type KnownNamespace,
   type KnownPod,
   type KnownWorkload,
   keyFor,
   ownerOf,
-} from '../../../core/kubernetes/known-objects.ts';
-import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import type { Factor, Score, WorkloadFacts } from '../../../core/score/contract.ts';
-import { scoreOf } from '../../../core/score/score-of.ts';
+} from '../../../cluster/kube/known-objects.ts';
+import { isLabelled } from '../../../cluster/kube/labels.ts';
+import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
+import type { ProtectionReportStatus, WorkloadReport } from '../../../cluster/resources/protection-report.ts';
+import type { Factor, Score, WorkloadFacts } from '../../../cluster/score/contract.ts';
+import { scoreOf } from '../../../cluster/score/score-of.ts';
 import {
   factsOf,
   type Group,
   groupsOf,
   isConcerned,
   type WorkloadContext,
-} from '../../../core/score/workloads.ts';
-import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/score/workloads.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
 import { type AuditedWorkload, levelOf } from './findings.ts';
 

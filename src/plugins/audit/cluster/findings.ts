@@ -1,6 +1,6 @@
-import type { Level } from '../../../core/check-outcome.ts';
-import type { SarifRule } from '../../../core/sarif.ts';
-import type { Factor, Finding } from '../../../core/score/contract.ts';
+import type { Factor, Finding } from '../../../cluster/score/contract.ts';
+import type { Level } from '../../../runtime/report/check-outcome.ts';
+import type { SarifRule } from '../../../runtime/report/sarif.ts';
 
 interface FindingRule extends Omit<SarifRule, 'id'> {
   readonly level: Level;

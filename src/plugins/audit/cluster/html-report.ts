@@ -1,5 +1,5 @@
-import { type Level, levels } from '../../../core/check-outcome.ts';
-import { escapeXml } from '../../../core/s3/xml-text.ts';
+import { escapeXml } from '../../../objects/s3/xml-text.ts';
+import { type Level, levels } from '../../../runtime/report/check-outcome.ts';
 import { helpFor, titleOf } from './findings.ts';
 import { type ClusterReport, gradeOf, leastScores, whyNot } from './report.ts';
 

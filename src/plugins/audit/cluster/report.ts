@@ -1,10 +1,10 @@
-import { type CheckOutcome, countLevels, outcomeOf } from '../../../core/check-outcome.ts';
-import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
-import { type Tier, tierNames } from '../../../core/protection/report.ts';
-import { counted } from '../../../core/units.ts';
-import { tableText } from '../../../runtime/cli/report-table.ts';
-import { wrapped } from '../../../runtime/cli/report-text.ts';
+import type { NodeReportEntry } from '../../../cluster/resources/protection-report.ts';
 import type { Paint } from '../../../runtime/cli/terminal.ts';
+import { type Tier, tierNames } from '../../../runtime/protocols/protection/report.ts';
+import { type CheckOutcome, countLevels, outcomeOf } from '../../../runtime/report/check-outcome.ts';
+import { tableText } from '../../../runtime/report/report-table.ts';
+import { wrapped } from '../../../runtime/report/report-text.ts';
+import { counted } from '../../../runtime/units.ts';
 import type { AuditFlags, AuditTerms } from '../terms.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
 import { type AuditedWorkload, titleOf } from './findings.ts';

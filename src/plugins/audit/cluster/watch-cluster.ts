@@ -1,11 +1,11 @@
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
-import { messageOf } from '../../../core/errors.ts';
-import { printable, wrapped } from '../../../runtime/cli/report-text.ts';
-import type { KubeClient, KubeObject } from '../../../runtime/kube/client.ts';
-import { reflect } from '../../../runtime/kube/reflect.ts';
+import type { KubeClient, KubeObject } from '../../../cluster/kube/client.ts';
+import { reflect } from '../../../cluster/kube/reflect.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { sleep, within } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { printable, wrapped } from '../../../runtime/report/report-text.ts';
 import type { AuditCall, AuditOutput, AuditTerms } from '../terms.ts';
 import { type ClusterObjects, type Collection, collections, operatorState } from './collections.ts';
 import { evaluate } from './evaluate.ts';

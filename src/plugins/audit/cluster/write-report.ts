@@ -1,9 +1,15 @@
-import { type CheckFinding, type Level, levels } from '../../../core/check-outcome.ts';
-import { type SarifRule, sarifLog } from '../../../core/sarif.ts';
-import { counted } from '../../../core/units.ts';
-import { tableText } from '../../../runtime/cli/report-table.ts';
-import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../runtime/cli/report-text.ts';
 import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';
+import { type CheckFinding, type Level, levels } from '../../../runtime/report/check-outcome.ts';
+import { tableText } from '../../../runtime/report/report-table.ts';
+import {
+  outcomeText,
+  printable,
+  sectionsText,
+  titled,
+  wrapped,
+} from '../../../runtime/report/report-text.ts';
+import { type SarifRule, sarifLog } from '../../../runtime/report/sarif.ts';
+import { counted } from '../../../runtime/units.ts';
 import type { AuditCall, AuditTerms } from '../terms.ts';
 import { type AuditedWorkload, findingRules, helpFor, titleOf } from './findings.ts';
 import { htmlReport } from './html-report.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseBounded } from '../../../core/bounded-json.ts';
-import { collect } from '../../../core/collect.ts';
-import { isEncodedPath } from '../../../core/vault/path.ts';
-import { isRecord } from '../../../core/vault/transit-messages.ts';
+import { isEncodedPath } from '../../../keyserver/path.ts';
+import { isRecord } from '../../../keyserver/transit-messages.ts';
+import { parseBounded } from '../../../runtime/bounds/bounded-json.ts';
+import { collect } from '../../../runtime/bounds/collect.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
 import { KeyRefusal, noSuchPath, Tokens } from './access.ts';

@@ -1,5 +1,5 @@
-import { DurationError, parseDuration } from '../../../core/units.ts';
-import { isCanonicalBase64, isRecord } from '../../../core/vault/transit-messages.ts';
+import { isCanonicalBase64, isRecord } from '../../../keyserver/transit-messages.ts';
+import { DurationError, parseDuration } from '../../../runtime/units.ts';
 import {
   capabilityFor,
   type DevCapability,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { vaultPath } from '../../../core/vault/path.ts';
-import { isRecord } from '../../../core/vault/transit-messages.ts';
-import { connectionDefaults, type VaultConnectionSettings } from '../../../runtime/vault/connection.ts';
-import { failureOf, type VaultRequest } from '../../../runtime/vault/contract.ts';
-import { createNodeVaultTransport } from '../../../runtime/vault/node-vault-transport.ts';
+import { connectionDefaults, type VaultConnectionSettings } from '../../../keyserver/connection.ts';
+import { failureOf, type VaultRequest } from '../../../keyserver/contract.ts';
+import { createNodeVaultTransport } from '../../../keyserver/node-vault-transport.ts';
+import { vaultPath } from '../../../keyserver/path.ts';
+import { isRecord } from '../../../keyserver/transit-messages.ts';
 import { kvMount } from './kv-store.ts';
 
 export interface Administered {

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { isCanonicalBase64, parseWrappedKey } from '../../../core/vault/transit-messages.ts';
+import { isCanonicalBase64, parseWrappedKey } from '../../../keyserver/transit-messages.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { writeAtomically } from '../atomic-file.ts';
 import { KeyRefusal, noSuchPath } from './access.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { s3Error } from '../../../core/s3/error.ts';
-import { formatByteSize } from '../../../core/units.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { formatByteSize } from '../../../runtime/units.ts';
 import type { BlobRef } from './object.ts';
 
 /** Writes one body, which cannot be read before `commit`. */

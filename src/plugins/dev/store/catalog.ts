@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { writeAtomically } from '../atomic-file.ts';
 import type { SharedBlobs } from './blobs.ts';
 import type { DevObject, Part, Upload } from './object.ts';

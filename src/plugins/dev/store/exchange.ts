@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Payload } from '../../../core/s3/received-payload.ts';
-import type { S3Request } from '../../../core/s3/request.ts';
+import type { Payload } from '../../../objects/s3/received-payload.ts';
+import type { S3Request } from '../../../objects/s3/request.ts';
 import type { Catalog } from './catalog.ts';
 
 export interface StoreLimits {

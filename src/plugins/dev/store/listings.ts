@@ -1,6 +1,6 @@
-import { s3Error } from '../../../core/s3/error.ts';
-import { encodeKey, type Query } from '../../../core/s3/request.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { encodeKey, type Query } from '../../../objects/s3/request.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
 import type { Bucket } from './catalog.ts';
 import { compareKeys } from './catalog.ts';
 import type { StoreExchange, StoreHandler } from './exchange.ts';

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { s3Error } from '../../../core/s3/error.ts';
-import { descriptionHeaders } from '../../../core/s3/headers.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { descriptionHeaders } from '../../../objects/s3/headers.ts';
 import {
   contentRange,
   parseRange,
   type ResolvedRange,
   resolveRange,
   unsatisfiedRange,
-} from '../../../core/s3/range.ts';
-import { parseCopySource, type S3Request } from '../../../core/s3/request.ts';
+} from '../../../objects/s3/range.ts';
+import { parseCopySource, type S3Request } from '../../../objects/s3/request.ts';
 import {
   type CompletedPart,
   parseCompleteMultipart,
   parsePartNumber,
-} from '../../../core/s3/request-documents.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+} from '../../../objects/s3/request-documents.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
 import type { Catalog, DevUpload } from './catalog.ts';
 import type { StoreExchange, StoreHandler, StoreLimits } from './exchange.ts';
 import {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorXml, S3Error, s3Error } from '../../../core/s3/error.ts';
-import { classify } from '../../../core/s3/operation.ts';
-import { createPayload } from '../../../core/s3/received-payload.ts';
-import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
-import { SignatureVerifier, type VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
+import { errorXml, S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { classify } from '../../../objects/s3/operation.ts';
+import { createPayload } from '../../../objects/s3/received-payload.ts';
+import { mergeHoisted, parseTarget, type S3Request } from '../../../objects/s3/request.ts';
+import { SignatureVerifier, type VerifiedSignature } from '../../../objects/s3/sigv4-verify.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
 import type { Catalog } from './catalog.ts';

@@ -1,9 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { s3Error } from '../../../core/s3/error.ts';
-import { maxUserMetadata, unquote, userMetadataSize, withoutAwsChunked } from '../../../core/s3/headers.ts';
-import { parseQueryEntries } from '../../../core/s3/request.ts';
-import { type DocumentShape, type Fields, scanDocument } from '../../../core/s3/xml-document.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import {
+  maxUserMetadata,
+  unquote,
+  userMetadataSize,
+  withoutAwsChunked,
+} from '../../../objects/s3/headers.ts';
+import { parseQueryEntries } from '../../../objects/s3/request.ts';
+import { type DocumentShape, type Fields, scanDocument } from '../../../objects/s3/xml-document.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
 
 /** Stored bytes, shared by an object and its copies. */
 export interface BlobRef {

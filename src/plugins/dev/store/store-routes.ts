@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import type { OperationName } from '../../../core/s3/operation.ts';
-import { lengthToCopy, readCopyRange } from '../../../core/s3/range.ts';
-import type { Payload } from '../../../core/s3/received-payload.ts';
-import type { S3Request } from '../../../core/s3/request.ts';
+import { S3Error, s3Error } from '../../../objects/s3/error.ts';
+import type { OperationName } from '../../../objects/s3/operation.ts';
+import { lengthToCopy, readCopyRange } from '../../../objects/s3/range.ts';
+import type { Payload } from '../../../objects/s3/received-payload.ts';
+import type { S3Request } from '../../../objects/s3/request.ts';
 import {
   maxDeleteBytes,
   type ObjectToDelete,
   parseDeleteObjects,
   parsePartNumber,
-} from '../../../core/s3/request-documents.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+} from '../../../objects/s3/request-documents.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
 import type { SharedBlobs } from './blobs.ts';
 import type { Bucket, Catalog } from './catalog.ts';
 import type { StoreHandler } from './exchange.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../../../core/errors.ts';
+import { SvcError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { changing, dataPath, type SecretsSource } from '../keys/set-up.ts';
 import type { Pen } from '../report.ts';

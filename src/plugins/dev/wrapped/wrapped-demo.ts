@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
+import { exitStatus, messageOf, SvcError } from '../../../runtime/errors.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import { changedValue, changing, dataPath, fieldsOf, type SecretsSource, valuesOf } from '../keys/set-up.ts';
 import { freePort } from '../listen.ts';

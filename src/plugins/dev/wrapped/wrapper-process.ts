@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { isRecord } from '../../../core/vault/transit-messages.ts';
+import { isRecord } from '../../../keyserver/transit-messages.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { stage } from '../stage.ts';
 import { WrapperRefusal } from './protection.ts';
 

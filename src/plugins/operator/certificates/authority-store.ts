@@ -1,5 +1,5 @@
-import { managedBy } from '../../../core/kubernetes/labels.ts';
-import { type KubeClient, member, readObject } from '../../../runtime/kube/client.ts';
+import { type KubeClient, member, readObject } from '../../../cluster/kube/client.ts';
+import { managedBy } from '../../../cluster/kube/labels.ts';
 import { bundleOf, type TlsIdentity } from '../../../runtime/net/certificates.ts';
 
 interface KeptSecret {

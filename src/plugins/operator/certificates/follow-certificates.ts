@@ -2,10 +2,10 @@ import type { X509Certificate } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import type { KubeClient, KubeObject } from '../../../cluster/kube/client.ts';
+import { type ReflectTiming, reflect } from '../../../cluster/kube/reflect.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
-import type { KubeClient, KubeObject } from '../../../runtime/kube/client.ts';
-import { type ReflectTiming, reflect } from '../../../runtime/kube/reflect.ts';
 import { type Periodic, sleep } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import {

@@ -1,6 +1,6 @@
+import type { KubeClient } from '../../../cluster/kube/client.ts';
+import type { Leadership } from '../../../cluster/kube/lease.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
-import type { Leadership } from '../../../runtime/kube/lease.ts';
 import type { Periodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { readCertificate, validityOf } from '../../../runtime/net/certificates.ts';

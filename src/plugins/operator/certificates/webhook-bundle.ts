@@ -1,6 +1,6 @@
-import { messageOf } from '../../../core/errors.ts';
+import { isText, type KubeClient, member } from '../../../cluster/kube/client.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
-import { isText, type KubeClient, member } from '../../../runtime/kube/client.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { repeatPass } from './repeat-pass.ts';
 

@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
+import { hasProtectedPod, isExempt } from '../../../cluster/injection/protected-pods.ts';
+import { apply, type KubeObject, unless } from '../../../cluster/kube/client.ts';
 import {
   isLabelled,
   isOperators,
   managedBy,
   managedByUs,
   type OwnedMetadata,
-} from '../../../core/kubernetes/labels.ts';
+} from '../../../cluster/kube/labels.ts';
 import type { Health } from '../../../runtime/health/health.ts';
-import { apply, type KubeObject, unless } from '../../../runtime/kube/client.ts';
 import { type Following, follow, protectionDiffers } from '../cluster-view.ts';
 import type { OperatorDeps } from '../contract.ts';
 import { type Authorities, authorityKeys } from './authority-files.ts';

@@ -1,6 +1,6 @@
-import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
-import { fieldManager, isLabelled, protectedLabel } from '../../../core/kubernetes/labels.ts';
-import { apply, type KubeObject, readObject } from '../../../runtime/kube/client.ts';
+import { hasProtectedPod, isExempt } from '../../../cluster/injection/protected-pods.ts';
+import { apply, type KubeObject, readObject } from '../../../cluster/kube/client.ts';
+import { fieldManager, isLabelled, protectedLabel } from '../../../cluster/kube/labels.ts';
 import { protectionDiffers } from '../cluster-view.ts';
 import {
   type Controller,

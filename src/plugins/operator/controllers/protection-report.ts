@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
+import { apply, applyStatus, type KubeClient, readObject, unless } from '../../../cluster/kube/client.ts';
+import { managedBy } from '../../../cluster/kube/labels.ts';
 import {
   type NodeReportEntry,
   type ProtectionReportStatus,
   reportName,
   type WorkloadReport,
-} from '../../../core/custom-resources/protection-report.ts';
-import { apiVersion } from '../../../core/custom-resources/resources.ts';
-import { managedBy } from '../../../core/kubernetes/labels.ts';
-import type { Score } from '../../../core/score/contract.ts';
+} from '../../../cluster/resources/protection-report.ts';
+import { apiVersion } from '../../../cluster/resources/resources.ts';
+import type { Score } from '../../../cluster/score/contract.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
-import { apply, applyStatus, type KubeClient, readObject, unless } from '../../../runtime/kube/client.ts';
 import { isSameStatus } from './status.ts';
 
 /** The reports as the API server has them. */

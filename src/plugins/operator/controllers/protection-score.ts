@@ -1,9 +1,9 @@
-import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
-import { isExempt, isOver, isProtected } from '../../../core/injection/protected-pods.ts';
-import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import type { Score } from '../../../core/score/contract.ts';
-import { scoreOf } from '../../../core/score/score-of.ts';
-import { factsOf, groupsOf, isConcerned } from '../../../core/score/workloads.ts';
+import { isExempt, isOver, isProtected } from '../../../cluster/injection/protected-pods.ts';
+import { isLabelled } from '../../../cluster/kube/labels.ts';
+import type { NodeReportEntry } from '../../../cluster/resources/protection-report.ts';
+import type { Score } from '../../../cluster/score/contract.ts';
+import { scoreOf } from '../../../cluster/score/score-of.ts';
+import { factsOf, groupsOf, isConcerned } from '../../../cluster/score/workloads.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import type { KnownNamespace, KnownWorkload, Workloads } from '../cluster-view.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';

@@ -1,11 +1,11 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../../../runtime/health/health.ts';
-import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
+import type { EventRecorder } from '../../../cluster/kube/event-recorder.ts';
 import {
   createWorkQueue,
   type ReconcileOutcome,
   type WorkQueue,
   type WorkQueueTuning,
-} from '../../../runtime/kube/work-queue.ts';
+} from '../../../cluster/kube/work-queue.ts';
+import type { Counter, Gauge, Histogram, Metrics } from '../../../runtime/health/health.ts';
 import { type Periodic, startPeriodic, untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { ByNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig } from '../cluster-view.ts';

@@ -1,8 +1,8 @@
-import type { SecretMappingStatus } from '../../../core/custom-resources/resources.ts';
-import { isOver } from '../../../core/injection/protected-pods.ts';
-import { readSecretVariables } from '../../../core/injection/resolve/requested-settings.ts';
-import { combineSecrets } from '../../../core/injection/resolve/secrets.ts';
-import { tooLargeError } from '../../../core/kubernetes/known-objects.ts';
+import { isOver } from '../../../cluster/injection/protected-pods.ts';
+import { readSecretVariables } from '../../../cluster/injection/resolve/requested-settings.ts';
+import { combineSecrets } from '../../../cluster/injection/resolve/secrets.ts';
+import { tooLargeError } from '../../../cluster/kube/known-objects.ts';
+import type { SecretMappingStatus } from '../../../cluster/resources/resources.ts';
 import {
   type KnownPod,
   type KnownSecretMapping,

@@ -1,16 +1,16 @@
+import type { InjectionDefaults } from '../../../cluster/injection/contract.ts';
+import { carriesWrapper, isExempt, isOver } from '../../../cluster/injection/protected-pods.ts';
+import { resolveInjection } from '../../../cluster/injection/resolve/resolve-injection.ts';
+import { createEventRecorder, type EventRecorder } from '../../../cluster/kube/event-recorder.ts';
+import type { TooLarge } from '../../../cluster/kube/known-objects.ts';
+import { fieldManager, isLabelled, protectedLabel, selects } from '../../../cluster/kube/labels.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
 import type {
   Condition,
   SecretMappingSpec,
   ServiceConfigStatus,
-} from '../../../core/custom-resources/resources.ts';
-import type { InjectionDefaults } from '../../../core/injection/contract.ts';
-import { carriesWrapper, isExempt, isOver } from '../../../core/injection/protected-pods.ts';
-import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
-import type { TooLarge } from '../../../core/kubernetes/known-objects.ts';
-import { fieldManager, isLabelled, protectedLabel, selects } from '../../../core/kubernetes/labels.ts';
-import type { Pod } from '../../../core/kubernetes/pod.ts';
+} from '../../../cluster/resources/resources.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
-import { createEventRecorder, type EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
   byNamespace,
   countsDiffer,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion, type Condition } from '../../../core/custom-resources/resources.ts';
-import { cut, cutMessages } from '../../../core/foreign-text.ts';
-import { applyStatus, type KubeClient } from '../../../runtime/kube/client.ts';
+import { applyStatus, type KubeClient } from '../../../cluster/kube/client.ts';
+import { apiVersion, type Condition } from '../../../cluster/resources/resources.ts';
+import { cut, cutMessages } from '../../../runtime/bounds/foreign-text.ts';
 import type { FollowedKind } from '../cluster-view.ts';
 import { type Controller, type ControllerDeps, commonOptions, runController } from './run-controller.ts';
 

@@ -5,15 +5,15 @@ import {
   hostsAnnotation,
   type NetworkPolicy,
   policyNames,
-} from '../../../core/egress/contract.ts';
-import { egressPolicies } from '../../../core/egress/policies.ts';
-import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../core/egress/wanted.ts';
-import { wideningPolicies } from '../../../core/egress/widening.ts';
-import { isExempt, isProtected } from '../../../core/injection/protected-pods.ts';
-import { managedBy } from '../../../core/kubernetes/labels.ts';
-import { apply, hasCode, type KubeClient, unless } from '../../../runtime/kube/client.ts';
-import { gatherFacts } from '../../../runtime/kube/cluster-addresses.ts';
-import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/egress/contract.ts';
+import { egressPolicies } from '../../../cluster/egress/policies.ts';
+import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../cluster/egress/wanted.ts';
+import { wideningPolicies } from '../../../cluster/egress/widening.ts';
+import { isExempt, isProtected } from '../../../cluster/injection/protected-pods.ts';
+import { apply, hasCode, type KubeClient, unless } from '../../../cluster/kube/client.ts';
+import { gatherFacts } from '../../../cluster/kube/cluster-addresses.ts';
+import { managedBy } from '../../../cluster/kube/labels.ts';
+import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { byNamespace, type FollowedKind, type KnownPod, type KnownServiceConfig } from '../cluster-view.ts';
 import type { ControllerDeps, Indexes, Reconciled } from '../controllers/run-controller.ts';

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { policyNames } from '../../../core/egress/contract.ts';
-import { isProtected } from '../../../core/injection/protected-pods.ts';
-import { managedByUs } from '../../../core/kubernetes/labels.ts';
-import type { Metrics } from '../../../runtime/health/health.ts';
-import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
-import { type NameResolver, systemResolver } from '../../../runtime/kube/name-book.ts';
+import { policyNames } from '../../../cluster/egress/contract.ts';
+import { isProtected } from '../../../cluster/injection/protected-pods.ts';
+import type { EventRecorder } from '../../../cluster/kube/event-recorder.ts';
+import { managedByUs } from '../../../cluster/kube/labels.ts';
+import { type NameResolver, systemResolver } from '../../../cluster/kube/name-book.ts';
 import {
   type KnownPolicy,
   markPolicy,
   type PolicyObject,
   projectPolicy,
-} from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/kube/project-objects.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type ClusterView, type FollowedKind, follow, type KnownPod } from '../cluster-view.ts';
 import {

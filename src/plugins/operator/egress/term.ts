@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CiliumPolicy, ciliumPolicies } from '../../../core/egress/cilium-policies.ts';
-import type { EgressFacts } from '../../../core/egress/contract.ts';
-import { parseHosts } from '../../../core/egress/policies.ts';
-import { isOperators, type OwnedMetadata } from '../../../core/kubernetes/labels.ts';
-import { apply, hasCode, type KubeClient, type KubeObject, unless } from '../../../runtime/kube/client.ts';
-import { type ClusterAddresses, createClusterAddresses } from '../../../runtime/kube/cluster-addresses.ts';
+import { type CiliumPolicy, ciliumPolicies } from '../../../cluster/egress/cilium-policies.ts';
+import type { EgressFacts } from '../../../cluster/egress/contract.ts';
+import { parseHosts } from '../../../cluster/egress/policies.ts';
+import { apply, hasCode, type KubeClient, type KubeObject, unless } from '../../../cluster/kube/client.ts';
+import { type ClusterAddresses, createClusterAddresses } from '../../../cluster/kube/cluster-addresses.ts';
+import { isOperators, type OwnedMetadata } from '../../../cluster/kube/labels.ts';
 import {
   createNameBook,
   createRecent,
   type NameAnswer,
   type NameResolver,
-} from '../../../runtime/kube/name-book.ts';
-import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/kube/name-book.ts';
+import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
 
 export interface EgressTuning {
   /** About how often names outside the cluster, Services and the API server are looked up. */

@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { memoryOfCommand } from '../../../core/image/manifest.ts';
-import { ImageError } from '../../../core/image/reference.ts';
-import { readDockerConfigJson } from '../../../core/image/registry-credentials.ts';
-import type { ImageCommand } from '../../../core/injection/contract.ts';
-import type { Pod } from '../../../core/kubernetes/pod.ts';
-import type { Metrics } from '../../../runtime/health/health.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
-import { untilAborted, within } from '../../../runtime/lifecycle/wait.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { type Mirrors, parseMirrors } from '../../../runtime/registry/endpoint.ts';
+import { type Mirrors, parseMirrors } from '../../../cluster/images/endpoint.ts';
+import { memoryOfCommand } from '../../../cluster/images/manifest.ts';
+import { ImageError } from '../../../cluster/images/reference.ts';
+import { readDockerConfigJson } from '../../../cluster/images/registry-credentials.ts';
 import {
   createRegistryHttpClient,
   hasCode,
   placeOf,
   RegistryError,
-} from '../../../runtime/registry/registry-http-client.ts';
+} from '../../../cluster/images/registry-http-client.ts';
+import type { ImageCommand } from '../../../cluster/injection/contract.ts';
+import type { KubeClient } from '../../../cluster/kube/client.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
+import { untilAborted, within } from '../../../runtime/lifecycle/wait.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import {
   createLookupCounter,
   ImageLookupError,

@@ -1,19 +1,19 @@
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { cut, cutMessages, messagesOn } from '../../../core/foreign-text.ts';
+import { accessesTo, type Mirrors } from '../../../cluster/images/endpoint.ts';
 import {
   formatImageReference,
   ImageError,
   type ImageReference,
   parseImageReference,
-} from '../../../core/image/reference.ts';
-import type { RegistryCredential } from '../../../core/image/registry-credentials.ts';
-import type { ImageCommand } from '../../../core/injection/contract.ts';
-import { isLoopback } from '../../../core/settings/setting.ts';
+} from '../../../cluster/images/reference.ts';
+import type { RegistryCredential } from '../../../cluster/images/registry-credentials.ts';
+import { hasCode, RegistryError } from '../../../cluster/images/registry-http-client.ts';
+import type { ImageCommand } from '../../../cluster/injection/contract.ts';
+import { cut, cutMessages, messagesOn } from '../../../runtime/bounds/foreign-text.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { accessesTo, type Mirrors } from '../../../runtime/registry/endpoint.ts';
-import { hasCode, RegistryError } from '../../../runtime/registry/registry-http-client.ts';
+import { isLoopback } from '../../../runtime/settings/setting.ts';
 import { type CommandCache, hash, type SingleFlight, scopeOf, type WantedImage } from './lookup-cache.ts';
 
 export interface LookUpDeps {

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { memoryOfCommand } from '../../../core/image/manifest.ts';
-import { formatImageReference, type ImageReference } from '../../../core/image/reference.ts';
-import type { ImageCommand } from '../../../core/injection/contract.ts';
-import type { Access } from '../../../runtime/registry/endpoint.ts';
-import { type FoundBy, lookUp } from '../../../runtime/registry/look-up.ts';
-import { RegistryError, type RegistryHttpClient } from '../../../runtime/registry/registry-http-client.ts';
+import type { Access } from '../../../cluster/images/endpoint.ts';
+import { type FoundBy, lookUp } from '../../../cluster/images/look-up.ts';
+import { memoryOfCommand } from '../../../cluster/images/manifest.ts';
+import { formatImageReference, type ImageReference } from '../../../cluster/images/reference.ts';
+import { RegistryError, type RegistryHttpClient } from '../../../cluster/images/registry-http-client.ts';
+import type { ImageCommand } from '../../../cluster/injection/contract.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 
 /** Some 5,000 images with usual commands. */
 const maxMemory = 4 * 1024 * 1024;

@@ -1,14 +1,14 @@
-import { Remembered } from '../../../core/bounded-map.ts';
-import { Budget } from '../../../core/budget.ts';
-import { cut } from '../../../core/foreign-text.ts';
-import { ImageError } from '../../../core/image/reference.ts';
+import { ImageError } from '../../../cluster/images/reference.ts';
 import {
   type RegistryCredential,
   readDockerConfigJson,
   readDockercfg,
-} from '../../../core/image/registry-credentials.ts';
-import type { Pod } from '../../../core/kubernetes/pod.ts';
-import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
+} from '../../../cluster/images/registry-credentials.ts';
+import { hasCode, type KubeClient } from '../../../cluster/kube/client.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
+import { Remembered } from '../../../runtime/bounds/bounded-map.ts';
+import { Budget } from '../../../runtime/bounds/budget.ts';
+import { cut } from '../../../runtime/bounds/foreign-text.ts';
 
 const freshMs = 60_000;
 const most = 500;

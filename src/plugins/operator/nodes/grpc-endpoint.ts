@@ -7,9 +7,9 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { frame, numberOfStatus } from '../../../core/grpc.ts';
 import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
+import { frame, numberOfStatus } from '../../../runtime/protocols/grpc.ts';
 import { IncomingReport, ReportPlaces, smallReport } from './incoming-report.ts';
 import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
 import type { Caller, ReportHandler } from './report-endpoint.ts';

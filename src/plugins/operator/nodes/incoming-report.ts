@@ -1,5 +1,5 @@
 import type { ServerHttp2Stream } from 'node:http2';
-import { Budget } from '../../../core/budget.ts';
+import { Budget } from '../../../runtime/bounds/budget.ts';
 import { checkLength, ReportRefused } from './read-report.ts';
 
 /** Reports up to this many bytes are read at once: the flow control of HTTP/2 lets a connection send as much anyway. */

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { type Charge, KeptRoom } from '../../../runtime/kube/kept-room.ts';
+import { type Charge, KeptRoom } from '../../../cluster/kube/kept-room.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
 import { type BucketSize, TokenBucket } from './node-tokens.ts';
 import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BoundedMap, Remembered } from '../../../core/bounded-map.ts';
-import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
+import { hasCode, type KubeClient } from '../../../cluster/kube/client.ts';
+import { BoundedMap, Remembered } from '../../../runtime/bounds/bounded-map.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { ReportRefused } from './read-report.ts';

@@ -1,8 +1,8 @@
-import { accessOutcomes, accessPaths } from '../../../core/protection/bpf-layouts.ts';
-import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
+import { accessOutcomes, accessPaths } from '../../../runtime/protocols/protection/bpf-layouts.ts';
+import { type Tier, tierNames } from '../../../runtime/protocols/protection/report.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';
 import { NodeRegistry, type NodeRegistryLimits, type Taken } from './node-registry.ts';
 import type { NodeReport, ReportedAccessEvent } from './read-report.ts';

@@ -1,6 +1,11 @@
-import type { GrpcStatus } from '../../../core/grpc.ts';
-import { type MeasuredMessage, measured, type Tier, tierNames } from '../../../core/protection/report.ts';
-import { visitNested } from '../../../core/protobuf.ts';
+import type { GrpcStatus } from '../../../runtime/protocols/grpc.ts';
+import {
+  type MeasuredMessage,
+  measured,
+  type Tier,
+  tierNames,
+} from '../../../runtime/protocols/protection/report.ts';
+import { visitNested } from '../../../runtime/protocols/protobuf.ts';
 import type { NodeAgentState, ReportedPod } from '../contract.ts';
 
 /** A report that keeps all bounds. */

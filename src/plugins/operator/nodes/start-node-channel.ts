@@ -1,11 +1,11 @@
 import { createSecureContext, createServer } from 'node:tls';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
+import { formatListenAddress, type ListenAddress } from '../../../runtime/settings/listen-address.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
 import { createGrpcEndpoint, type GrpcEndpoint } from './grpc-endpoint.ts';
 import { defaultLimits, type NodeRegistryLimits } from './node-registry.ts';

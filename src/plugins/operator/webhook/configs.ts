@@ -1,19 +1,19 @@
-import { Budget } from '../../../core/budget.ts';
-import { apiVersion, type SecretMappingSpec } from '../../../core/custom-resources/resources.ts';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import type { CreatedConfig } from '../../../core/injection/protected-pods.ts';
-import { givenAnnotations } from '../../../core/injection/resolve/annotations.ts';
-import type { TooLarge } from '../../../core/kubernetes/known-objects.ts';
-import { selects } from '../../../core/kubernetes/labels.ts';
-import type { KubeClient, KubeObject } from '../../../runtime/kube/client.ts';
-import { KeptRoom } from '../../../runtime/kube/kept-room.ts';
-import { listAll } from '../../../runtime/kube/list.ts';
+import type { CreatedConfig } from '../../../cluster/injection/protected-pods.ts';
+import { givenAnnotations } from '../../../cluster/injection/resolve/annotations.ts';
+import type { KubeClient, KubeObject } from '../../../cluster/kube/client.ts';
+import { KeptRoom } from '../../../cluster/kube/kept-room.ts';
+import type { TooLarge } from '../../../cluster/kube/known-objects.ts';
+import { selects } from '../../../cluster/kube/labels.ts';
+import { listAll } from '../../../cluster/kube/list.ts';
 import {
   markSecretMapping,
   markServiceConfig,
   projectSecretMapping,
   projectServiceConfig,
-} from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/kube/project-objects.ts';
+import { apiVersion, type SecretMappingSpec } from '../../../cluster/resources/resources.ts';
+import { Budget } from '../../../runtime/bounds/budget.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import {
   type ConfigIndexes,

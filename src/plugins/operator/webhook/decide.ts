@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { createPatch, type Operation } from 'rfc6902';
-import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
-import { cutMessages } from '../../../core/foreign-text.ts';
 import {
   type CallerKeys,
   type ImageCommand,
@@ -11,15 +9,20 @@ import {
   type PodSecurityLevel,
   podSecurityLevels,
   type Resolution,
-} from '../../../core/injection/contract.ts';
-import { imagesOfUnknownUser, imagesToLookUp } from '../../../core/injection/mutate/application-process.ts';
-import { mutatePod } from '../../../core/injection/mutate/mutate-pod.ts';
-import { type PatchSize, patchErrors, patchSize } from '../../../core/injection/mutate/patch-size.ts';
-import { isExempt } from '../../../core/injection/protected-pods.ts';
-import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
-import { managedByUs, podSecurityLabel } from '../../../core/kubernetes/labels.ts';
-import type { Pod } from '../../../core/kubernetes/pod.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
+} from '../../../cluster/injection/contract.ts';
+import {
+  imagesOfUnknownUser,
+  imagesToLookUp,
+} from '../../../cluster/injection/mutate/application-process.ts';
+import { mutatePod } from '../../../cluster/injection/mutate/mutate-pod.ts';
+import { type PatchSize, patchErrors, patchSize } from '../../../cluster/injection/mutate/patch-size.ts';
+import { isExempt } from '../../../cluster/injection/protected-pods.ts';
+import { resolveInjection } from '../../../cluster/injection/resolve/resolve-injection.ts';
+import type { KubeClient } from '../../../cluster/kube/client.ts';
+import { managedByUs, podSecurityLabel } from '../../../cluster/kube/labels.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
+import { cutMessages } from '../../../runtime/bounds/foreign-text.ts';
+import { exitStatus, messageOf, SvcError } from '../../../runtime/errors.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { ClusterView, ConfigIndexes } from '../cluster-view.ts';
 import { caConfigMapName } from '../controllers/ca-config-map.ts';
@@ -181,7 +184,7 @@ function described(error: unknown): string {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** New keys in the form that core/injection recognises: an access key of 20 characters, a secret of 240 random bits. */
+/** New keys in the form that cluster/injection recognises: an access key of 20 characters, a secret of 240 random bits. */
 export function newCallerKeys(): CallerKeys {
   // 256 is a multiple of the 32 letters, so each is equally likely
   const id = Array.from(randomBytes(17), (byte) => letters[byte % letters.length]).join('');

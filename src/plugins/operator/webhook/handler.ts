@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { messageOf } from '../../../core/errors.ts';
-import { carriesWrapper } from '../../../core/injection/protected-pods.ts';
-import type { Pod } from '../../../core/kubernetes/pod.ts';
+import { carriesWrapper } from '../../../cluster/injection/protected-pods.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { Decision, ReviewLimits } from './decide.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bytesPerPart, type JsonSize, sizeOfJson } from '../../../core/bounded-json.ts';
-import { Budget } from '../../../core/budget.ts';
+import { bytesPerPart, type JsonSize, sizeOfJson } from '../../../runtime/bounds/bounded-json.ts';
+import { Budget } from '../../../runtime/bounds/budget.ts';
 import { joinSmallPieces } from '../../../runtime/net/join-small-pieces.ts';
 import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { maxParts } from './review.ts';

@@ -1,10 +1,10 @@
-import { type JsonSize, parseBounded } from '../../../core/bounded-json.ts';
-import { SvcError } from '../../../core/errors.ts';
-import { isOurs } from '../../../core/injection/resolve/annotations.ts';
-import type { Excess } from '../../../core/injection/resolve/resolve-injection.ts';
-import { maxDepth, readName, visitMembers } from '../../../core/json-document.ts';
-import { JsonView } from '../../../core/json-view.ts';
-import type { Pod } from '../../../core/kubernetes/pod.ts';
+import { isOurs } from '../../../cluster/injection/resolve/annotations.ts';
+import type { Excess } from '../../../cluster/injection/resolve/resolve-injection.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
+import { type JsonSize, parseBounded } from '../../../runtime/bounds/bounded-json.ts';
+import { maxDepth, readName, visitMembers } from '../../../runtime/bounds/json-document.ts';
+import { JsonView } from '../../../runtime/bounds/json-view.ts';
+import { SvcError } from '../../../runtime/errors.ts';
 
 /** The fields of an AdmissionReview's request that are read. Source: admission.k8s.io/v1. */
 export interface AdmissionRequest {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
+import { formatListenAddress, type ListenAddress } from '../../../runtime/settings/listen-address.ts';
 import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
 import { createCurrentConfigs } from './configs.ts';
 import { makeRoom } from './connection-limiter.ts';

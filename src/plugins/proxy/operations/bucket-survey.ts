@@ -1,14 +1,14 @@
-import { manifestKey, parseManifest, readPartRecord, uploadPrefix } from '../../../core/envelope/records.ts';
-import { parseRewrapRecord } from '../../../core/envelope/rewrap-record.ts';
-import { s3Error } from '../../../core/s3/error.ts';
+import type { ObjectServices } from '../../../objects/context.ts';
+import { manifestKey, parseManifest, readPartRecord, uploadPrefix } from '../../../objects/format/records.ts';
+import { parseRewrapRecord } from '../../../objects/format/rewrap-record.ts';
+import { memoryCosts } from '../../../objects/held-memory.ts';
+import { manifestLimit } from '../../../objects/multipart/manifest-store.ts';
+import { readDoneRecord, readUploadRecord } from '../../../objects/multipart/upload-record.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import type { StateVersion } from '../../../objects/state/listings.ts';
+import { readInTurn } from '../../../objects/state/read-in-turn.ts';
+import type { Admit } from '../../../objects/state/state-store.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { ProxyServices } from '../context.ts';
-import { memoryCosts } from '../held-memory.ts';
-import { manifestLimit } from '../multipart/manifest-store.ts';
-import { readDoneRecord, readUploadRecord } from '../multipart/upload-record.ts';
-import type { StateVersion } from '../state/listings.ts';
-import { readInTurn } from '../state/read-in-turn.ts';
-import type { Admit } from '../state/state-store.ts';
 
 const readsAtOnce = 8;
 /** Approximate memory for a map entry, in bytes. */
@@ -16,7 +16,7 @@ const entryCost = 100;
 /** Milliseconds that every Complete or copy stays below: older helper objects are not needed by one in progress. */
 const settledAfter = 60 * 60 * 1000;
 
-type Services = Pick<ProxyServices, 'contents' | 'config' | 'memory'>;
+type Services = Pick<ObjectServices, 'contents' | 'config' | 'memory'>;
 
 /**
  * Finds out, page by page, whether a bucket holds nothing but its own helper objects, and keeps those that an open or

@@ -1,8 +1,8 @@
-import { S3Error } from '../../../core/s3/error.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import { memoryCosts } from '../../../objects/held-memory.ts';
+import { S3Error } from '../../../objects/s3/error.ts';
+import { refusal, type UpstreamResponse } from '../../../objects/upstream/upstream.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { memoryCosts } from '../held-memory.ts';
-import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { BucketSurvey, tooMany } from './bucket-survey.ts';
 import { forward } from './pass-through.ts';
 
@@ -35,7 +35,7 @@ async function answerGone({ answer }: RequestContext, { body }: UpstreamResponse
 
 /** @returns undefined if the bucket holds anything besides its own helper objects, or too many of them */
 async function surveyed(
-  services: ProxyServices,
+  services: ObjectServices,
   { request: { bucket }, log }: RequestContext,
 ): Promise<BucketSurvey | undefined> {
   try {
@@ -54,7 +54,7 @@ async function surveyed(
 }
 
 async function deleteCleared(
-  services: ProxyServices,
+  services: ObjectServices,
   context: RequestContext,
   survey: BucketSurvey,
   refused: S3Error,
@@ -72,7 +72,7 @@ async function deleteCleared(
 
 /** Judges each page again, because what has come since the survey may be somebody else's. */
 async function clear(
-  { contents }: ProxyServices,
+  { contents }: ObjectServices,
   bucket: string,
   survey: BucketSurvey,
   refused: S3Error,
@@ -86,7 +86,7 @@ async function clear(
 
 /** NoSuchBucket means that the bucket was deleted after all. */
 async function restore(
-  { contents }: ProxyServices,
+  { contents }: ObjectServices,
   { request, log }: RequestContext,
   { kept }: BucketSurvey,
 ) {

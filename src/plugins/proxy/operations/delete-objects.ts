@@ -1,31 +1,31 @@
-import type { BlockBody } from '../../../core/block-body.ts';
-import type { ObjectName } from '../../../core/envelope/metadata.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { inward, outward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import type { ObjectName } from '../../../objects/format/metadata.ts';
+import type { ListUser } from '../../../objects/multipart/lists-in-use.ts';
+import { manifestOf, removeManifest, removeManifests } from '../../../objects/multipart/manifest-store.ts';
+import { S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { inward, outward, responseHeadersDownstream } from '../../../objects/s3/headers.ts';
 import {
   insertion,
   removal,
   replaceSpans,
   type Span,
   type SpanEdit,
-} from '../../../core/s3/replace-spans.ts';
-import { checkKey, type S3Request } from '../../../core/s3/request.ts';
+} from '../../../objects/s3/replace-spans.ts';
+import { checkKey, type S3Request } from '../../../objects/s3/request.ts';
 import {
   deleteObjectsXml,
   maxDeleteBytes,
   maxDeleteResultBytes,
   type ObjectToDelete,
   parseDeleteObjects,
-} from '../../../core/s3/request-documents.ts';
-import type { DocumentShape, ScannedDocument } from '../../../core/s3/xml-document.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+} from '../../../objects/s3/request-documents.ts';
+import type { DocumentShape, ScannedDocument } from '../../../objects/s3/xml-document.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
+import { beginAnswer, readBody, refusal, scanAnswer } from '../../../objects/upstream/upstream.ts';
+import type { BlockBody } from '../../../runtime/bounds/block-body.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import { lastUse, readOrRelease, release } from '../../../runtime/memory.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import type { ListUser } from '../multipart/lists-in-use.ts';
-import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
 import { isReservedKey, reservedKey } from '../server/admit-request.ts';
-import { beginAnswer, readBody, refusal, scanAnswer } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 const headsAtOnce = 16;
@@ -62,7 +62,7 @@ interface StoredResult {
 
 /** Replaces a condition on the size by the ETag of the object that has it. */
 async function withSizeJudged(
-  services: ProxyServices,
+  services: ObjectServices,
   context: RequestContext,
   object: ObjectToDelete,
 ): Promise<{ object: ObjectToDelete; error?: S3Error }> {
@@ -94,7 +94,7 @@ const inwardObject = (object: ObjectToDelete): ObjectToDelete =>
   object.etag === undefined ? object : { ...object, etag: inward(object.etag) };
 
 async function deleteAll(
-  services: ProxyServices,
+  services: ObjectServices,
   context: RequestContext,
   objects: readonly ObjectToDelete[],
   quiet: boolean,
@@ -204,7 +204,7 @@ export const deleteObject: OperationHandler = async (services, context) => {
  * @throws S3Error PreconditionFailed
  */
 async function withSizeCondition(
-  services: ProxyServices,
+  services: ObjectServices,
   { request, ...user }: Pick<RequestContext, 'request' | 'signal' | 'atEnd'>,
 ): Promise<S3Request> {
   const { 'x-amz-if-match-size': wanted, ...headers } = request.headers;
@@ -225,7 +225,7 @@ const noEtag = '"-"';
  * @throws S3Error PreconditionFailed
  */
 async function etagOfSize(
-  { reader }: ProxyServices,
+  { reader }: ObjectServices,
   { name, versionId, wanted }: { name: ObjectName; versionId: string | undefined; wanted: string },
   user: ListUser,
 ): Promise<string> {

@@ -1,12 +1,12 @@
-import type { BlockBody } from '../../../core/block-body.ts';
-import { s3Error } from '../../../core/s3/error.ts';
-import { responseHeadersDownstream } from '../../../core/s3/headers.ts';
-import { removal, replaceSpans, type SpanEdit } from '../../../core/s3/replace-spans.ts';
-import { type ElementVisitor, scanXml } from '../../../core/s3/xml-scan.ts';
-import { decodeText } from '../../../core/s3/xml-text.ts';
+import type { OperationHandler } from '../../../objects/context.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { responseHeadersDownstream } from '../../../objects/s3/headers.ts';
+import { removal, replaceSpans, type SpanEdit } from '../../../objects/s3/replace-spans.ts';
+import { type ElementVisitor, scanXml } from '../../../objects/s3/xml-scan.ts';
+import { decodeText } from '../../../objects/s3/xml-text.ts';
+import { beginAnswer, readBody, refusal } from '../../../objects/upstream/upstream.ts';
+import type { BlockBody } from '../../../runtime/bounds/block-body.ts';
 import { release } from '../../../runtime/memory.ts';
-import type { OperationHandler } from '../context.ts';
-import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
 /** Fits 10,000 buckets with everything that S3 reports of each. */

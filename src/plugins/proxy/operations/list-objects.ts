@@ -1,28 +1,28 @@
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { EnvelopeError, overheadBytes } from '../../../core/envelope/cipher.ts';
-import { plaintextListSize } from '../../../core/envelope/manifest.ts';
-import { type Envelope, readEnvelope } from '../../../core/envelope/metadata.ts';
-import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import { EnvelopeError, overheadBytes } from '../../../objects/format/cipher.ts';
+import { plaintextListSize } from '../../../objects/format/manifest.ts';
+import { type Envelope, readEnvelope } from '../../../objects/format/metadata.ts';
+import { plaintextOfSegments } from '../../../objects/format/segments.ts';
 import {
   outward,
   requestHeadersUpstream,
   responseHeadersDownstream,
   unquote,
-} from '../../../core/s3/headers.ts';
+} from '../../../objects/s3/headers.ts';
 import {
   type EntryEdit,
   type Listing,
   type ListingEntry,
   rewriteListing,
   scanListing,
-} from '../../../core/s3/listing.ts';
-import type { UploadChecksum } from '../../../core/s3/object-checksum.ts';
-import { encodeComponent } from '../../../core/s3/request.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+} from '../../../objects/s3/listing.ts';
+import type { UploadChecksum } from '../../../objects/s3/object-checksum.ts';
+import { encodeComponent } from '../../../objects/s3/request.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
+import { beginAnswer, readBody, refusal } from '../../../objects/upstream/upstream.ts';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import { readOrRelease, release } from '../../../runtime/memory.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 
 /** Fits 1,000 keys of 1,024 bytes, each byte escaped, with everything that S3 reports of an object. */
 const listingLimit = 8 * 1024 * 1024;
@@ -43,7 +43,7 @@ export const createListHandler =
 async function answerListing(
   listing: Listing,
   cache: PlaintextCache,
-  services: ProxyServices,
+  services: ObjectServices,
   { request: { bucket }, answer, memory, signal }: RequestContext,
 ): Promise<void> {
   const { reservedPrefix } = services.config;
@@ -69,7 +69,7 @@ export const checksumKind = ({ algorithm, type }: Required<UploadChecksum>): str
 /** The requested page, or the one after the reserved keys if it holds nothing else. */
 async function callersPage(
   operation: ListingOperation,
-  services: ProxyServices,
+  services: ObjectServices,
   context: RequestContext,
 ): Promise<Listing> {
   const { reservedPrefix } = services.config;
@@ -82,7 +82,7 @@ async function callersPage(
 }
 
 async function fetchListing(
-  { upstream }: ProxyServices,
+  { upstream }: ObjectServices,
   { request, answer, memory, signal }: RequestContext,
   query: QueryEntries,
 ): Promise<Buffer> {
@@ -169,7 +169,7 @@ interface ShownPlaintext {
 
 /** For entries of one bucket; entries not in the result keep their stored size. */
 async function plaintexts(
-  services: ProxyServices,
+  services: ObjectServices,
   cache: PlaintextCache,
   bucket: string,
   entries: readonly ListingEntry[],
@@ -203,7 +203,7 @@ const cacheId = (bucket: string, { key, etag, versionId = '', lastModified = '' 
  * Only if the format of all objects is known: format 1 adds 28 bytes for each part, format 2 adds 16 for each segment
  * of a single part. The ETag of a copy does not tell its number of parts.
  */
-function arithmeticSize({ config }: ProxyServices, { size, etag }: SizedEntry): number | undefined {
+function arithmeticSize({ config }: ObjectServices, { size, etag }: SizedEntry): number | undefined {
   const { listSizes } = config;
   if (listSizes !== 'format-1' && listSizes !== 'format-2') return undefined;
   const parts = partsOfEtag(etag) ?? (size <= leastPart ? 1 : undefined);
@@ -223,7 +223,7 @@ function partsOfEtag(etag: string): number | undefined {
  * @throws S3Error if the store fails, since the stored size would be a wrong answer
  */
 async function askedPlaintext(
-  services: ProxyServices,
+  services: ObjectServices,
   bucket: string,
   { key, etag, versionId }: SizedEntry,
   signal: AbortSignal,
@@ -262,7 +262,7 @@ const isFailure = (status: number): boolean => status >= 500 || status === 429;
 
 /** In format 2 the size follows from the sizes of all parts. */
 async function plaintextOf(
-  services: ProxyServices,
+  services: ObjectServices,
   name: { bucket: string; key: string },
   envelope: Envelope,
   { stored, etag }: { readonly stored: number; readonly etag: string },
@@ -278,7 +278,7 @@ async function plaintextOf(
 }
 
 async function partCount(
-  { manifests }: ProxyServices,
+  { manifests }: ObjectServices,
   name: { bucket: string; key: string },
   { keys }: Envelope,
   etag: string,

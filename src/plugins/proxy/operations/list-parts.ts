@@ -1,24 +1,24 @@
-import { plaintextSize } from '../../../core/envelope/cipher.ts';
-import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
-import { partRecordId } from '../../../core/envelope/records.ts';
-import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
-import type { Checksums } from '../../../core/s3/checksum.ts';
-import { S3Error } from '../../../core/s3/error.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import { plaintextSize } from '../../../objects/format/cipher.ts';
+import type { EnvelopeFormat } from '../../../objects/format/manifest.ts';
+import { partRecordId } from '../../../objects/format/records.ts';
+import { plaintextOfSegments } from '../../../objects/format/segments.ts';
+import { memoryCosts } from '../../../objects/held-memory.ts';
+import { openRecordedChecksums } from '../../../objects/multipart/verify-checksums.ts';
+import type { Checksums } from '../../../objects/s3/checksum.ts';
+import { S3Error } from '../../../objects/s3/error.ts';
 import {
   outward,
   requestHeadersUpstream,
   responseHeadersDownstream,
   unquote,
-} from '../../../core/s3/headers.ts';
-import { type Listing, type ListingEntry, rewriteListing, scanListing } from '../../../core/s3/listing.ts';
-import { typeOfUpload } from '../../../core/s3/object-checksum.ts';
-import { checksumElement } from '../../../core/s3/request-documents.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+} from '../../../objects/s3/headers.ts';
+import { type Listing, type ListingEntry, rewriteListing, scanListing } from '../../../objects/s3/listing.ts';
+import { typeOfUpload } from '../../../objects/s3/object-checksum.ts';
+import { checksumElement } from '../../../objects/s3/request-documents.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
+import { beginAnswer, readBody, refusal } from '../../../objects/upstream/upstream.ts';
 import { readOrRelease, release } from '../../../runtime/memory.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { memoryCosts } from '../held-memory.ts';
-import { openRecordedChecksums } from '../multipart/verify-checksums.ts';
-import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 import { checksumKind } from './list-objects.ts';
 
 const listingLimit = 4 * 1024 * 1024;
@@ -47,7 +47,7 @@ const sizeIn = (format: EnvelopeFormat | undefined, stored: number): number =>
   (format === 2 ? plaintextOfSegments(stored) : plaintextSize(stored)) ?? stored;
 
 async function fetchParts(
-  { upstream }: ProxyServices,
+  { upstream }: ObjectServices,
   { request, answer, memory, signal }: RequestContext,
 ): Promise<Buffer> {
   const held = memory.of('answers');
@@ -75,7 +75,7 @@ interface PartSums {
 }
 
 async function checksumsOf(
-  { uploads, keys, uploadKeys }: ProxyServices,
+  { uploads, keys, uploadKeys }: ObjectServices,
   { request, signal, memory }: RequestContext,
   { entries }: Listing,
 ): Promise<PartSums> {

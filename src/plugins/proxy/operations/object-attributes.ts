@@ -1,24 +1,24 @@
-import type { BlockBody } from '../../../core/block-body.ts';
-import { plaintextSize } from '../../../core/envelope/cipher.ts';
-import { partChecksum } from '../../../core/envelope/sealed-checksums.ts';
-import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
-import type { WholeChecksum } from '../../../core/s3/checksum.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import { plaintextSize } from '../../../objects/format/cipher.ts';
+import { partChecksum } from '../../../objects/format/sealed-checksums.ts';
+import { plaintextOfSegments } from '../../../objects/format/segments.ts';
+import type { VerifiedList } from '../../../objects/multipart/manifest-store.ts';
+import { readAgain } from '../../../objects/read/deliver.ts';
+import { ObjectChanged, type ObjectLayout, type StoredObject } from '../../../objects/read/stored-object.ts';
+import type { WholeChecksum } from '../../../objects/s3/checksum.ts';
+import { S3Error, s3Error } from '../../../objects/s3/error.ts';
 import {
   outward,
   requestHeadersUpstream,
   responseHeadersDownstream,
   unquote,
-} from '../../../core/s3/headers.ts';
-import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
-import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
-import { element } from '../../../core/s3/xml-text.ts';
+} from '../../../objects/s3/headers.ts';
+import { rewriteListing, scanAttributes } from '../../../objects/s3/listing.ts';
+import { checksumElement, checksumFields } from '../../../objects/s3/request-documents.ts';
+import { element } from '../../../objects/s3/xml-text.ts';
+import { beginAnswer, readBody, refusal } from '../../../objects/upstream/upstream.ts';
+import type { BlockBody } from '../../../runtime/bounds/block-body.ts';
 import { release } from '../../../runtime/memory.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import type { VerifiedList } from '../multipart/manifest-store.ts';
-import { readAgain } from '../read/deliver.ts';
-import { ObjectChanged, type ObjectLayout, type StoredObject } from '../read/stored-object.ts';
-import { beginAnswer, readBody, refusal } from '../upstream/upstream.ts';
 
 const answerLimit = 4 * 1024 * 1024;
 const attributesHeader = 'x-amz-object-attributes';
@@ -29,7 +29,7 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
   await readAgain(context.answer, () => answerAttributes(services, context));
 };
 
-async function answerAttributes(services: ProxyServices, context: RequestContext): Promise<void> {
+async function answerAttributes(services: ObjectServices, context: RequestContext): Promise<void> {
   const { request, signal } = context;
   const name = { bucket: request.bucket, key: request.key };
   const wanted = {
@@ -50,7 +50,7 @@ async function answerAttributes(services: ProxyServices, context: RequestContext
 async function answerFrom(
   xml: Buffer,
   object: StoredObject,
-  services: ProxyServices,
+  services: ObjectServices,
   context: RequestContext,
 ): Promise<void> {
   const { request, signal, answer } = context;
@@ -70,7 +70,7 @@ async function answerFrom(
 
 /** The store's own refusal of this request, which may differ from its answer to the HEAD before. */
 async function ownRefusal(
-  services: ProxyServices,
+  services: ObjectServices,
   context: RequestContext,
   ofHead: S3Error,
 ): Promise<S3Error> {
@@ -81,7 +81,7 @@ async function ownRefusal(
 }
 
 async function fetchAttributes(
-  { upstream }: ProxyServices,
+  { upstream }: ObjectServices,
   { request, answer, memory, signal }: RequestContext,
   encrypted: boolean,
 ): Promise<Buffer> {

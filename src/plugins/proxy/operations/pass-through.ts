@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { s3Error } from '../../../core/s3/error.ts';
-import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import { checkRestoreBody } from '../../../core/s3/request-documents.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import type { UpstreamResponse } from '../upstream/upstream.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { passedResponseHeaders, requestHeadersUpstream } from '../../../objects/s3/headers.ts';
+import { checkRestoreBody } from '../../../objects/s3/request-documents.ts';
+import type { UpstreamResponse } from '../../../objects/upstream/upstream.ts';
 
 /** For configuration documents; S3's longest are policies and lifecycles of some hundred KiB. */
 const bodyLimit = 1024 * 1024;
@@ -47,7 +47,7 @@ function refuseData(isPolicy: boolean, body: Buffer): void {
  * requires a checksum for most documents.
  */
 export function forward(
-  { upstream }: ProxyServices,
+  { upstream }: ObjectServices,
   { request, signal }: Pick<RequestContext, 'request' | 'signal'>,
   body: Buffer,
 ): Promise<UpstreamResponse> {

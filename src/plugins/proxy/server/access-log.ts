@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { S3Request } from '../../../core/s3/request.ts';
+import type { S3Request } from '../../../objects/s3/request.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 
 /** One finished request. */

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { Budget, type Share } from '../../../core/budget.ts';
-import { type S3Error, s3Error } from '../../../core/s3/error.ts';
-import { hasBody, type Payload } from '../../../core/s3/received-payload.ts';
-import { hostName, parseCopySource, type S3Request } from '../../../core/s3/request.ts';
+import { type MemoryBudget, memoryCosts, type RequestMemory } from '../../../objects/held-memory.ts';
+import { type S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { hasBody, type Payload } from '../../../objects/s3/received-payload.ts';
+import { hostName, parseCopySource, type S3Request } from '../../../objects/s3/request.ts';
 import {
   SignatureVerifier,
   type SignedRequest,
   type VerifiedSignature,
-} from '../../../core/s3/sigv4-verify.ts';
-import { isLoopback } from '../../../core/settings/setting.ts';
+} from '../../../objects/s3/sigv4-verify.ts';
+import { Budget, type Share } from '../../../runtime/bounds/budget.ts';
+import { isLoopback } from '../../../runtime/settings/setting.ts';
 import type { ProxyConfig } from '../config.ts';
-import { type MemoryBudget, memoryCosts, type RequestMemory } from '../held-memory.ts';
 
 /**
  * Decides whether a request may be served. Returns undefined for callers that are not authenticated.

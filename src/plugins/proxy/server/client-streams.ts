@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { type BlockBody, textInBlocks } from '../../../core/block-body.ts';
-import { s3Error } from '../../../core/s3/error.ts';
+import type { ResponseWriter } from '../../../objects/context.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { type BlockBody, textInBlocks } from '../../../runtime/bounds/block-body.ts';
 import { release } from '../../../runtime/memory.ts';
 import { resetSocket } from '../../../runtime/net/connections.ts';
-import type { ResponseWriter } from '../context.ts';
 
 export interface HttpResponseWriterOptions {
   /** Milliseconds after which a caller that reads nothing is disconnected. */

@@ -2,18 +2,19 @@ import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
-import { s3Error } from '../../../core/s3/error.ts';
-import { joinRepeated } from '../../../core/s3/headers.ts';
-import { classify, type OperationName } from '../../../core/s3/operation.ts';
-import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
-import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
-import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
+import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
+import { faultOf, reportFault } from '../../../objects/fault.ts';
+import { maxPlaintextBytes } from '../../../objects/format/cipher.ts';
+import { type Caller, type HeldMemory, RequestMemory } from '../../../objects/held-memory.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
+import { joinRepeated } from '../../../objects/s3/headers.ts';
+import { classify, type OperationName } from '../../../objects/s3/operation.ts';
+import { createPayload, hasBody } from '../../../objects/s3/received-payload.ts';
+import { mergeHoisted, parseTarget, type S3Request } from '../../../objects/s3/request.ts';
+import type { VerifiedSignature } from '../../../objects/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { release } from '../../../runtime/memory.ts';
 import { movedBy, resetSocket } from '../../../runtime/net/connections.ts';
-import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { type Caller, type HeldMemory, RequestMemory } from '../held-memory.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
 import {
@@ -23,6 +24,7 @@ import {
   refuseReserved,
   withMemory,
 } from './admit-request.ts';
+import { answerFault } from './answer-fault.ts';
 import {
   type BodyReaderOptions,
   ClientDisconnected,
@@ -30,10 +32,9 @@ import {
   readRawBody,
   readWholeBody,
 } from './client-streams.ts';
-import { answerFault, faultOf, reportFault } from './fault.ts';
 
 export interface Dispatching {
-  readonly services: ProxyServices;
+  readonly services: ObjectServices;
   readonly metrics: ServerMetrics;
   readonly authenticate: Authenticate;
   readonly routes: Readonly<Record<OperationName, OperationHandler>>;

@@ -6,15 +6,15 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { errorXml, type S3Error, s3Error } from '../../../core/s3/error.ts';
-import { hasBody } from '../../../core/s3/received-payload.ts';
-import { formatListenAddress } from '../../../core/settings/listen-address.ts';
+import { type HeldMemory, type MemoryBudget, memoryCosts } from '../../../objects/held-memory.ts';
+import { errorXml, type S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { hasBody } from '../../../objects/s3/received-payload.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { joinSmallPieces } from '../../../runtime/net/join-small-pieces.ts';
+import { formatListenAddress } from '../../../runtime/settings/listen-address.ts';
 import type { ProxyConfig } from '../config.ts';
-import { type HeldMemory, type MemoryBudget, memoryCosts } from '../held-memory.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Turns } from './turns.ts';
 

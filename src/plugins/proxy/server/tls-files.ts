@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { stamp } from '../../../keyserver/connection.ts';
 import type { TlsIdentity } from '../../../runtime/net/certificates.ts';
-import { stamp } from '../../../runtime/vault/connection.ts';
 
 /** PEM files of the listener's certificate, including intermediate CAs, and of its key. */
 export interface CertificateFiles {

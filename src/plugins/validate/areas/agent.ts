@@ -1,6 +1,6 @@
-import { type Tier, tierNames } from '../../../core/protection/report.ts';
-import { counted } from '../../../core/units.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { type Tier, tierNames } from '../../../runtime/protocols/protection/report.ts';
+import { counted } from '../../../runtime/units.ts';
 import {
   type Check,
   type CheckContext,

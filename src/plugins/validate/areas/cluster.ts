@@ -1,6 +1,6 @@
-import { counted } from '../../../core/units.ts';
-import type { KubeObject } from '../../../runtime/kube/client.ts';
-import { isAtLeast } from '../../../runtime/kube/server-version.ts';
+import type { KubeObject } from '../../../cluster/kube/client.ts';
+import { isAtLeast } from '../../../cluster/kube/server-version.ts';
+import { counted } from '../../../runtime/units.ts';
 import {
   type Check,
   type CheckFailure,

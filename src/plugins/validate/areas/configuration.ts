@@ -1,4 +1,6 @@
-import { messageOf, SvcError } from '../../../core/errors.ts';
+import { vaultRules } from '../../../keyserver/settings.ts';
+import { loadConfigFile } from '../../../runtime/component/read-config.ts';
+import { messageOf, SvcError } from '../../../runtime/errors.ts';
 import {
   applyRules,
   findGiven,
@@ -8,10 +10,8 @@ import {
   resolveSettings,
   sectionOf,
   wrongValue,
-} from '../../../core/settings/resolve.ts';
-import { isLoopback, type Settings } from '../../../core/settings/setting.ts';
-import { loadConfigFile } from '../../../runtime/component/read-config.ts';
-import { vaultRules } from '../../../runtime/vault/settings.ts';
+} from '../../../runtime/settings/resolve.ts';
+import { isLoopback, type Settings } from '../../../runtime/settings/setting.ts';
 import {
   type Check,
   type CheckContext,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import { counted } from '../../../core/units.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { counted } from '../../../runtime/units.ts';
 import {
   type Check,
   type CheckContext,

@@ -1,5 +1,5 @@
-import { softLimit, statusField } from '../../../core/proc-text.ts';
-import { isAtLeast } from '../../../runtime/kube/server-version.ts';
+import { isAtLeast } from '../../../cluster/kube/server-version.ts';
+import { softLimit, statusField } from '../../../runtime/native/process-status.ts';
 import { type Check, type CheckResult, failed, type Host, notEvaluated, passed, skipped } from '../check.ts';
 import { kernelVersion } from './cluster.ts';
 

@@ -1,5 +1,5 @@
-import { vaultPath } from '../../../core/vault/path.ts';
-import { dataOf, isRecord } from '../../../core/vault/transit-messages.ts';
+import { vaultPath } from '../../../keyserver/path.ts';
+import { dataOf, isRecord } from '../../../keyserver/transit-messages.ts';
 import {
   type Check,
   type CheckContext,

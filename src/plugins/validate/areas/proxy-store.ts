@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { storedSize } from '../../../core/envelope/cipher.ts';
-import { certificateErrorCode, httpStatusOf, messageOf } from '../../../core/errors.ts';
+import { storedSize } from '../../../objects/format/cipher.ts';
+import { certificateErrorCode, httpStatusOf, messageOf } from '../../../runtime/errors.ts';
 import {
   type Check,
   type CheckContext,

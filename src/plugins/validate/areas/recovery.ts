@@ -2,9 +2,9 @@ import type {
   RecoveryRehearsal,
   RehearsedDepth,
   RehearsedObject,
-} from '../../../core/envelope/recovery-rehearsal.ts';
-import { SvcError } from '../../../core/errors.ts';
-import { counted } from '../../../core/units.ts';
+} from '../../../objects/format/recovery-rehearsal.ts';
+import { SvcError } from '../../../runtime/errors.ts';
+import { counted } from '../../../runtime/units.ts';
 import {
   type Check,
   type CheckFailure,

@@ -1,9 +1,9 @@
 import { get } from 'node:http';
 import { isIPv6 } from 'node:net';
-import { counted } from '../../../core/units.ts';
-import { KubeError, readBody } from '../../../runtime/kube/client.ts';
+import { KubeError, readBody } from '../../../cluster/kube/client.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import { limitAnswer } from '../../../runtime/net/limit-answer.ts';
+import { counted } from '../../../runtime/units.ts';
 import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, verdict } from '../check.ts';
 import type { SeenPod } from './pods.ts';
 import { asUnread, capped, missingPermission } from './read.ts';

@@ -1,5 +1,5 @@
-import type { Container, PodSpec } from '../../../core/kubernetes/pod.ts';
-import { readLease, seemsHeld } from '../../../runtime/kube/lease.ts';
+import { readLease, seemsHeld } from '../../../cluster/kube/lease.ts';
+import type { Container, PodSpec } from '../../../cluster/kube/pod.ts';
 import { type CheckContext, NotEvaluated, Skipped, shared } from '../check.ts';
 import { askPod, problemOf } from './ask-pod.ts';
 import { ownPodsOf, type SeenPod } from './pods.ts';

@@ -5,12 +5,12 @@ import {
   isWrapped,
   proxyName,
   selectServiceConfig,
-} from '../../../core/injection/protected-pods.ts';
-import { givenAnnotations, optsOut } from '../../../core/injection/resolve/annotations.ts';
-import type { KnownPod, KnownServiceConfig } from '../../../core/kubernetes/known-objects.ts';
-import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import type { Container, Pod } from '../../../core/kubernetes/pod.ts';
-import { createIntern, type PodObject, projectPod } from '../../../runtime/kube/project-objects.ts';
+} from '../../../cluster/injection/protected-pods.ts';
+import { givenAnnotations, optsOut } from '../../../cluster/injection/resolve/annotations.ts';
+import type { KnownPod, KnownServiceConfig } from '../../../cluster/kube/known-objects.ts';
+import { isLabelled } from '../../../cluster/kube/labels.ts';
+import type { Container, Pod } from '../../../cluster/kube/pod.ts';
+import { createIntern, type PodObject, projectPod } from '../../../cluster/kube/project-objects.ts';
 import { type CheckContext, shared } from '../check.ts';
 import { listObjects, namespacesOf, serviceConfigsOf } from './read.ts';
 

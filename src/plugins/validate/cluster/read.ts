@@ -1,15 +1,15 @@
-import { apiVersion } from '../../../core/custom-resources/resources.ts';
-import { isExempt } from '../../../core/injection/protected-pods.ts';
-import type { KnownNamespace } from '../../../core/kubernetes/known-objects.ts';
-import { hasCode, KubeError, type KubeObject, type KubeRequest } from '../../../runtime/kube/client.ts';
-import { listAll, type Selection } from '../../../runtime/kube/list.ts';
+import { isExempt } from '../../../cluster/injection/protected-pods.ts';
+import { hasCode, KubeError, type KubeObject, type KubeRequest } from '../../../cluster/kube/client.ts';
+import type { KnownNamespace } from '../../../cluster/kube/known-objects.ts';
+import { listAll, type Selection } from '../../../cluster/kube/list.ts';
 import {
   projectNamespace,
   projectPolicy,
   projectSecretMapping,
   projectServiceConfig,
-} from '../../../runtime/kube/project-objects.ts';
-import { readVersion } from '../../../runtime/kube/server-version.ts';
+} from '../../../cluster/kube/project-objects.ts';
+import { readVersion } from '../../../cluster/kube/server-version.ts';
+import { apiVersion } from '../../../cluster/resources/resources.ts';
 import { type CheckContext, type CheckFailure, NotEvaluated, shared } from '../check.ts';
 
 /** @returns undefined if the object does not exist @throws NotEvaluated */

@@ -1,5 +1,6 @@
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { socketName } from '../../../core/grpc.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
+import { socketName } from '../../../runtime/protocols/grpc.ts';
 import {
   bool,
   embedded,
@@ -11,9 +12,8 @@ import {
   readFields,
   string,
   unsigned,
-} from '../../../core/protobuf.ts';
-import { retry } from '../../../runtime/lifecycle/wait.ts';
-import { GrpcError, type UnaryCall, unaryCall } from '../../../runtime/net/grpc-call.ts';
+} from '../../../runtime/protocols/protobuf.ts';
+import { GrpcError, type UnaryCall, unaryCall } from './grpc-call.ts';
 
 export interface AgentCallOptions {
   /** Path of the agent's socket; a leading NUL means the abstract namespace. */

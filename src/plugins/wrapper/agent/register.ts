@@ -1,4 +1,4 @@
-import { messageOf, SvcError } from '../../../core/errors.ts';
+import { messageOf, SvcError } from '../../../runtime/errors.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { isCovered } from '../../../runtime/native/own-process.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import { softLimit, statusBytes, statusField } from '../../../core/proc-text.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { hasCapability, isDumpable } from '../../../runtime/native/own-process.ts';
 import { type MappedRange, outsideCode, parseRange } from '../../../runtime/native/process-lock.ts';
+import { softLimit, statusBytes, statusField } from '../../../runtime/native/process-status.ts';
 import { type Observation, wrapperVersion } from '../observation.ts';
 import type { PreparedApplication } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';

@@ -1,4 +1,6 @@
 import { isatty } from 'node:tty';
+import type { SecretClient } from '../../../keyserver/secret-client/contract.ts';
+import type { AuthorityPlaces } from '../../../keyserver/settings.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { LeanHealthServer } from '../../../runtime/health/lean-health-server.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -6,8 +8,6 @@ import { unlockAll } from '../../../runtime/native/process-lock.ts';
 import { readProcess } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
-import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
-import type { AuthorityPlaces } from '../../../runtime/vault/settings.ts';
 import { measureOwnProtection } from '../agent/report.ts';
 import { TokenKeeper } from '../keep.ts';
 import type { Observation } from '../observation.ts';

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../../core/errors.ts';
+import type { AuthorityPlaces } from '../../../keyserver/settings.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import {
   hasAnyCapability,
   hasCapability,
@@ -11,7 +12,6 @@ import { ownMemoryMap } from '../../../runtime/native/process-lock.ts';
 import { waitFor } from '../../../runtime/native/processes.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { spawn } from '../../../runtime/native/spawn.ts';
-import type { AuthorityPlaces } from '../../../runtime/vault/settings.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import { withStrings } from '../supervise/index.ts';
 import { programLoader } from './program-loader.ts';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 
 const interpreter = 3;
 /** Offsets of ELF's 64-bit headers, little-endian. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 
 /** Record kinds between svc-init and the wrapper, as in init/protocol.h. */

@@ -1,7 +1,7 @@
+import type { AuthorityPlaces } from '../../../keyserver/settings.ts';
 import type { MetricSamples } from '../../../runtime/health/health.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import type { SecretMemory, ShareableMemory } from '../../../runtime/native/secret-memory.ts';
-import type { AuthorityPlaces } from '../../../runtime/vault/settings.ts';
 import type { SecretMemoryProtection } from '../agent/agent-client.ts';
 import type { RefusedSecrets, TokenKnowledge } from '../keep.ts';
 

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { statusBytes } from '../../../core/proc-text.ts';
-import { fitsNextGeneration, writeGeneration } from '../../../core/secret-records/region-writer.ts';
+import { createSecretClient } from '../../../keyserver/secret-client/create-secret-client.ts';
+import { vaultConfig } from '../../../keyserver/settings.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import { isDumpable, setDumpable } from '../../../runtime/native/own-process.ts';
 import { lockProcessMemory } from '../../../runtime/native/process-lock.ts';
+import { statusBytes } from '../../../runtime/native/process-status.ts';
 import {
   type ReceivedRecord,
   receiveRecord,
@@ -20,8 +21,10 @@ import {
   type ShareableMemory,
   sharedRegion,
 } from '../../../runtime/native/secret-memory.ts';
-import { createSecretClient } from '../../../runtime/vault/secret-client/create-secret-client.ts';
-import { vaultConfig } from '../../../runtime/vault/settings.ts';
+import {
+  fitsNextGeneration,
+  writeGeneration,
+} from '../../../runtime/protocols/secret-records/region-writer.ts';
 import { registerLater } from '../agent/register.ts';
 import { measureProtection, reportToAgent } from '../agent/report.ts';
 import { createDigest } from '../digest.ts';

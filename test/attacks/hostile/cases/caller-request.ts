@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { ChunkSigner } from '../../../../src/core/s3/chunk-encoder.ts';
-import { RequestSigner } from '../../../../src/core/s3/sigv4-sign.ts';
+import { ChunkSigner } from '../../../../src/objects/s3/chunk-encoder.ts';
+import { RequestSigner } from '../../../../src/objects/s3/sigv4-sign.ts';
 import { chunked, chunkedHeaders } from '../../../bad-input/support/chunks.ts';
 import { callerKeys, type RunningMode } from '../bed.ts';
 import { encodedPath } from '../call.ts';

@@ -4,8 +4,8 @@ import {
   frameType,
   longestFrame,
   writeFrame,
-} from '../../../../src/core/http2-frames.ts';
-import { encodeHeaders } from '../../../../src/core/http2-headers.ts';
+} from '../../../../src/plugins/wrapper/agent/http2-frames.ts';
+import { encodeHeaders } from '../../../../src/plugins/wrapper/agent/http2-headers.ts';
 import { body, head, hello, registerPath } from '../../../plugins/agent/registration/support/raw-call.ts';
 import { numbered } from './pieces.ts';
 

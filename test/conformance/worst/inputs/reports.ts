@@ -1,4 +1,10 @@
-import { embedded, message, type ProtobufField, string, unsigned } from '../../../../src/core/protobuf.ts';
+import {
+  embedded,
+  message,
+  type ProtobufField,
+  string,
+  unsigned,
+} from '../../../../src/runtime/protocols/protobuf.ts';
 import { MiB } from './pieces.ts';
 
 /** A report of a node's agent to the operator. */

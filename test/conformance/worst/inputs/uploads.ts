@@ -1,5 +1,5 @@
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
-import { uploadPrefix } from '../../../../src/core/envelope/records.ts';
+import { uploadPrefix } from '../../../../src/objects/format/records.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import type { S3Target } from '../../../support/types.ts';
 import type { AnswerKind, WorstInput } from '../input.ts';

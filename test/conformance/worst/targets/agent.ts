@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { unixSocketPath } from '../../../../src/core/grpc.ts';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
+import { unixSocketPath } from '../../../../src/runtime/protocols/grpc.ts';
+import { privateFileSystem } from '../../../plugins/agent/bpf/private-file-system.ts';
 import { createMemoryCgroup } from '../../../support/limit-cgroup.ts';
 import { startSvcAgent } from '../../../support/svc-agent.ts';
 import type { Target } from '../input.ts';

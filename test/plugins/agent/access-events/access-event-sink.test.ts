@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts';
 import { createAccessEventSink } from '../../../../src/plugins/agent/access-events.ts';
 import type { ObservedAccessEvent } from '../../../../src/plugins/agent/operator/contract.ts';
 import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
+import type { AccessEvent } from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { recordingLog } from './recording-log.ts';
 
 const test = suite('AccessEventSink');

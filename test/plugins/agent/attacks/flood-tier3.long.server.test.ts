@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { startLineProcess } from '../../../support/bypass/line-process.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { metric } from '../faults/driver/agent.ts';
 import { type Bench, createBench } from '../faults/driver/bench.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { carryOut, type Records, type Scenario } from './driver/scenarios.ts';
 import { createScene } from './driver/scene.ts';
 

@@ -1,4 +1,4 @@
-import type { AccessPath } from '../../../../src/core/protection/bpf-layouts.ts';
+import type { AccessPath } from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 
 /** What becomes of an attempt: `open` means that it succeeds and nobody is told. */
 export type Fate = 'denied' | 'killed' | 'refused' | 'open';

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { listAccessPaths } from '../../../support/bypass/attempt.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import type { AccessPathEntry } from '../../../support/bypass/types.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import type { DriverRecord } from './driver/records.ts';
 import { runPlan } from './driver/run-plan.ts';
 import { compareAccessPaths, declareMatrix } from './matrix.ts';

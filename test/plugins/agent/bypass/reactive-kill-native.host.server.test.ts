@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { type Race, runRace } from './driver/race.ts';
 import { killing } from './phases.ts';
 import { judgeKilled, judgeUnprotected, readers } from './race.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { carryOut, type DriverRecord, type Phase } from './driver/plan.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { startFakeKube } from '../../../support/fake-kube.ts';
 import { http } from '../../../support/http.ts';
 import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 import { probe, type SvcAgent, startSvcAgent } from '../../../support/svc-agent.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { attack } from '../guard/bed.ts';
 import { type Registered, startRegistrar } from '../registrar.ts';
 

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts';
 import {
   createGuard,
   type GuardOptions,
   type StartingGuard,
 } from '../../../../src/plugins/agent/guard/create-guard.ts';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
+import type { AccessEvent } from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { reapProcess } from '../../../support/reaper.ts';
 import { recordingLog } from '../access-events/recording-log.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { eachAccessEvent } from './each-access-event.ts';
 
 export interface Bed {

@@ -1,5 +1,5 @@
-import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts';
 import type { AccessEventListener } from '../../../../src/plugins/agent/guard/contract.ts';
+import type { AccessEvent } from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 
 /** Calls `take` once for each attempt, equal ones that came together included. */
 export function eachAccessEvent(take: (hit: AccessEvent) => void): AccessEventListener {

@@ -4,9 +4,9 @@ import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encodeProcess, encodeProtection } from '../../../../src/core/protection/bpf-layouts.ts';
 import { loadProgramSet, mapFolder } from '../../../../src/plugins/agent/guard/program-set.ts';
 import { readProcess } from '../../../../src/runtime/native/processes.ts';
+import { encodeProcess, encodeProtection } from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { attack, type Bed, createBed } from './bed.ts';
 

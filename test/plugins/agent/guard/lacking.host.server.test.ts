@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { startSvcAgent } from '../../../support/svc-agent.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 
 const test = suite('tier 3 on a kernel without the tracepoint of memory that is locked');
 const root = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -2,14 +2,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../../src/core/errors.ts';
+import { mapEntries, openPinnedMap } from '../../../../src/plugins/agent/bpf/map.ts';
+import { linkFolders, mapFolder, unpinAll } from '../../../../src/plugins/agent/guard/program-set.ts';
+import { SvcError } from '../../../../src/runtime/errors.ts';
 import {
   decodeProcess,
   decodeProtectionFlags,
   protectionFlags,
-} from '../../../../src/core/protection/bpf-layouts.ts';
-import { linkFolders, mapFolder, unpinAll } from '../../../../src/plugins/agent/guard/program-set.ts';
-import { mapEntries, openPinnedMap } from '../../../../src/runtime/bpf/map.ts';
+} from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { attack, type Bed, createBed } from './bed.ts';
 

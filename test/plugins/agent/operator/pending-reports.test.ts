@@ -1,11 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  type AccessOutcome,
-  type AccessPath,
-  accessOutcomes,
-  accessPaths,
-} from '../../../../src/core/protection/bpf-layouts.ts';
 import type {
   NodeState,
   PodMeasurement,
@@ -17,6 +11,12 @@ import {
   stateMessage,
 } from '../../../../src/plugins/agent/operator/pending-reports.ts';
 import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
+import {
+  type AccessOutcome,
+  type AccessPath,
+  accessOutcomes,
+  accessPaths,
+} from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import type { SeenReport } from '../../../support/operator-channel.ts';
 import { accessEventBy, calmState } from './agent-rig.ts';
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../../src/core/errors.ts';
-import { applyRules, resolveSettings } from '../../../../src/core/settings/resolve.ts';
 import { operatorOf } from '../../../../src/plugins/agent/index.ts';
 import { operatorRules, operatorSettings } from '../../../../src/plugins/agent/settings.ts';
+import type { SvcError } from '../../../../src/runtime/errors.ts';
+import { applyRules, resolveSettings } from '../../../../src/runtime/settings/resolve.ts';
 
 const test = suite('settings of the channel to the operator');
 

@@ -13,8 +13,8 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../../src/core/errors.ts';
 import { listenAt } from '../../../../src/plugins/agent/registration/start-registration.ts';
+import { SvcError } from '../../../../src/runtime/errors.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite('socket of the agent');

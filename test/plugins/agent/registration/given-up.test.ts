@@ -6,7 +6,7 @@ import {
   decodeAcknowledgement,
   encodeRegistration,
 } from '../../../../src/plugins/wrapper/agent/agent-client.ts';
-import { unaryCall } from '../../../../src/runtime/net/grpc-call.ts';
+import { unaryCall } from '../../../../src/plugins/wrapper/agent/grpc-call.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { enforcing } from './support/fake-guard.ts';
 import { registration } from './support/messages.ts';

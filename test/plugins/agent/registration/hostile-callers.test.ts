@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clientPreface, frameFlag, frameType, writeFrame } from '../../../../src/core/http2-frames.ts';
+import {
+  clientPreface,
+  frameFlag,
+  frameType,
+  writeFrame,
+} from '../../../../src/plugins/wrapper/agent/http2-frames.ts';
 import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { startCaller } from './support/callers.ts';

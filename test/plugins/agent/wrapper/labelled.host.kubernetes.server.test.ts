@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { createCgroups, type TestCgroups } from '../../../support/cgroups.ts';
 import { type Kubernetes, startKubernetes } from '../../../support/kubernetes.ts';
 import { reapProcess } from '../../../support/reaper.ts';
 import { type SvcAgent, startSvcAgent } from '../../../support/svc-agent.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { privateFileSystem } from '../bpf/private-file-system.ts';
 import { attack, type Victim } from '../guard/bed.ts';
 
 interface Context {

@@ -1,4 +1,4 @@
-import type { Headers } from '../../../../src/core/envelope/metadata.ts';
+import type { Headers } from '../../../../src/objects/format/metadata.ts';
 import type { AuditStore, Head } from '../../../../src/plugins/audit/bucket/s3-store.ts';
 
 export const encryptedHeaders = (version = 1, keyName = 'svc'): Headers => ({

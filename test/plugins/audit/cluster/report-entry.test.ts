@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { WorkloadFacts } from '../../../../src/core/score/contract.ts';
-import { scoreOf } from '../../../../src/core/score/score-of.ts';
+import type { WorkloadFacts } from '../../../../src/cluster/score/contract.ts';
+import { scoreOf } from '../../../../src/cluster/score/score-of.ts';
 import { reportEntry } from '../../../../src/plugins/audit/cluster/evaluate.ts';
-import { bestProtection, factsOf, plainPod, protectedPod } from '../../../core/score/facts.ts';
+import { bestProtection, factsOf, plainPod, protectedPod } from '../../../cluster/score/facts.ts';
 
 const test = suite("the operator's word about a workload");
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createVaultClient, type ExchangingVaultClient } from '../../../../src/keyserver/client.ts';
+import { vaultConnection } from '../../../../src/keyserver/connection.ts';
+import type { Transit, VaultRequest } from '../../../../src/keyserver/contract.ts';
+import { createLeanTransport } from '../../../../src/keyserver/lean-transport.ts';
+import { createTransit } from '../../../../src/keyserver/transit.ts';
 import { setUpTransit } from '../../../../src/plugins/dev/servers.ts';
-import { createVaultClient, type ExchangingVaultClient } from '../../../../src/runtime/vault/client.ts';
-import { vaultConnection } from '../../../../src/runtime/vault/connection.ts';
-import type { Transit, VaultRequest } from '../../../../src/runtime/vault/contract.ts';
-import { createLeanTransport } from '../../../../src/runtime/vault/lean-transport.ts';
-import { createTransit } from '../../../../src/runtime/vault/transit.ts';
-import { vaultFailure } from '../../../runtime/vault/rejection.ts';
+import { vaultFailure } from '../../../keyserver/rejection.ts';
 import { quietLog } from '../quiet-log.ts';
 
 export interface KeyServerUnderTest {

@@ -19,11 +19,11 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { streamingUnsignedTrailer, unsignedPayload } from '../../../../src/core/s3/sigv4-sign.ts';
+import { streamingUnsignedTrailer, unsignedPayload } from '../../../../src/objects/s3/sigv4-sign.ts';
 import { folderCatalog, memoryCatalog } from '../../../../src/plugins/dev/servers.ts';
 import type { Catalog } from '../../../../src/plugins/dev/store/catalog.ts';
 import { type ObjectStore, startObjectStore } from '../../../../src/plugins/dev/store/object-store.ts';
-import { rejection } from '../../../runtime/vault/rejection.ts';
+import { rejection } from '../../../keyserver/rejection.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { quietLog } from '../quiet-log.ts';

@@ -6,7 +6,7 @@ import {
   scopeText,
   signingKey,
   stringToSign,
-} from '../../../../src/core/s3/sigv4-sign.ts';
+} from '../../../../src/objects/s3/sigv4-sign.ts';
 import type { ObjectStore } from '../../../../src/plugins/dev/store/object-store.ts';
 
 /** The head of a signed PUT as text, for bodies that no client would send. */

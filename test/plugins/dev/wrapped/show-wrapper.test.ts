@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../../src/core/errors.ts';
 import { startKeyServer } from '../../../../src/plugins/dev/keys/key-server.ts';
 import { exampleSecrets, type SecretsSource } from '../../../../src/plugins/dev/keys/set-up.ts';
 import { noKeyFile } from '../../../../src/plugins/dev/keys/transit-keys.ts';
 import { type ShowOptions, showWrapper } from '../../../../src/plugins/dev/wrapped/show-wrapper.ts';
+import { SvcError } from '../../../../src/runtime/errors.ts';
 import { ensureBuilt } from '../../../cli/support/svc.ts';
 import { freePort } from '../../../support/ports.ts';
 import { quietLog } from '../quiet-log.ts';

@@ -1,6 +1,6 @@
 import { connect, constants } from 'node:http2';
-import { frame } from '../../../../src/core/grpc.ts';
 import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
+import { frame } from '../../../../src/runtime/protocols/grpc.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import type { LimitedOperator } from './limited-operator.ts';
 

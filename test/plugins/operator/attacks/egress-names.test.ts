@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { KubeClient } from '../../../../src/cluster/kube/client.ts';
+import type { KnownPolicy } from '../../../../src/cluster/kube/project-objects.ts';
 import { createTerm, defaultTuning } from '../../../../src/plugins/operator/egress/term.ts';
-import type { KubeClient } from '../../../../src/runtime/kube/client.ts';
-import type { KnownPolicy } from '../../../../src/runtime/kube/project-objects.ts';
 
 const test = suite('names that a planted policy claims to know');
 const { signal } = new AbortController();

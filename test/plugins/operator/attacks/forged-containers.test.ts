@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isConfiguredImage } from '../../../../src/core/image/reference.ts';
-import type { InjectionDefaults, InjectionPlan } from '../../../../src/core/injection/contract.ts';
-import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
-import type { Container, PodSpec } from '../../../../src/core/kubernetes/pod.ts';
+import { isConfiguredImage } from '../../../../src/cluster/images/reference.ts';
+import type { InjectionDefaults, InjectionPlan } from '../../../../src/cluster/injection/contract.ts';
+import { mutatePod } from '../../../../src/cluster/injection/mutate/mutate-pod.ts';
+import type { Container, PodSpec } from '../../../../src/cluster/kube/pod.ts';
 
 const test = suite("containers written as if they were the operator's own");
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ImageCommand, InjectionDefaults } from '../../../../src/core/injection/contract.ts';
-import { resolvedPath } from '../../../../src/core/injection/mutate/additions.ts';
-import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
+import type { ImageCommand, InjectionDefaults } from '../../../../src/cluster/injection/contract.ts';
+import { resolvedPath } from '../../../../src/cluster/injection/mutate/additions.ts';
+import type { Container, Pod } from '../../../../src/cluster/kube/pod.ts';
 import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
 import { maxAnswerMemory } from '../../../../src/plugins/operator/webhook/review-body.ts';
 import { knownTo } from '../webhook/support/cluster-of.ts';

@@ -1,12 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { digestOf } from '../../../../src/core/image/reference.ts';
-import {
-  answer,
-  type FakeRegistry,
-  send,
-  startFakeRegistry,
-} from '../../../runtime/registry/fake-registry.ts';
+import { digestOf } from '../../../../src/cluster/images/reference.ts';
+import { answer, type FakeRegistry, send, startFakeRegistry } from '../../../cluster/images/fake-registry.ts';
 import { patient } from '../../../support/patience.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { commandOf, createRig, failureOf, namespace, podWith } from '../images/rig.ts';

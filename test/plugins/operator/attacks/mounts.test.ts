@@ -1,8 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InjectionDefaults, InjectionPlan, Mutation } from '../../../../src/core/injection/contract.ts';
-import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
-import type { Container, PodSpec, VolumeMount } from '../../../../src/core/kubernetes/pod.ts';
+import type {
+  InjectionDefaults,
+  InjectionPlan,
+  Mutation,
+} from '../../../../src/cluster/injection/contract.ts';
+import { mutatePod } from '../../../../src/cluster/injection/mutate/mutate-pod.ts';
+import type { Container, PodSpec, VolumeMount } from '../../../../src/cluster/kube/pod.ts';
 
 const test = suite('mounts that put something else in the place of the wrapper');
 

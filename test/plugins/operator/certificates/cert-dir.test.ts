@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../../src/core/errors.ts';
 import {
   followCertDir,
   readCertDir,
   type ServerCertificate,
 } from '../../../../src/plugins/operator/certificates/follow-certificates.ts';
+import { SvcError } from '../../../../src/runtime/errors.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
 import type { TlsIdentity } from '../../../../src/runtime/net/certificates.ts';
 import {

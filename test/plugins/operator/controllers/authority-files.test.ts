@@ -2,12 +2,12 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../../src/core/errors.ts';
 import {
   type Authorities,
   type AuthorityPaths,
   followAuthorityFiles,
 } from '../../../../src/plugins/operator/controllers/authority-files.ts';
+import type { SvcError } from '../../../../src/runtime/errors.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { quietLog } from '../../../support/quiet-log.ts';

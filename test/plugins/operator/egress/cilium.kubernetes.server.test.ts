@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CiliumPolicy } from '../../../../src/core/egress/cilium-policies.ts';
-import { type NetworkPolicy, policyNames } from '../../../../src/core/egress/contract.ts';
+import type { CiliumPolicy } from '../../../../src/cluster/egress/cilium-policies.ts';
+import { type NetworkPolicy, policyNames } from '../../../../src/cluster/egress/contract.ts';
 import { type NameServer, startNameServer } from '../../../support/name-server.ts';
 import { type OperatorCluster, startOperatorCluster } from '../../../support/operator-cluster.ts';
 import { waitFor } from '../../../support/wait-for.ts';

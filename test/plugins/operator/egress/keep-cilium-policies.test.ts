@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EgressFacts } from '../../../../src/core/egress/contract.ts';
+import type { EgressFacts } from '../../../../src/cluster/egress/contract.ts';
+import { KubeError, type KubeRequest } from '../../../../src/cluster/kube/client.ts';
 import { createCiliumKeeper } from '../../../../src/plugins/operator/egress/term.ts';
-import { KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 
 const test = suite('policies by name, for Cilium');

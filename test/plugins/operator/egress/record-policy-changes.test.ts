@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { EventRecorder } from '../../../../src/cluster/kube/event-recorder.ts';
 import { recordPolicyChanges } from '../../../../src/plugins/operator/egress/start-egress-controller.ts';
 import type { NamespaceState } from '../../../../src/plugins/operator/egress/term.ts';
-import type { EventRecorder } from '../../../../src/runtime/kube/event-recorder.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 
 const test = suite('what the people of a namespace are told of its egress');

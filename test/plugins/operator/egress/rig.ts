@@ -1,6 +1,9 @@
-import { definitions } from '../../../../src/core/custom-resources/definitions.ts';
-import type { NetworkPolicy } from '../../../../src/core/egress/contract.ts';
-import type { InjectionDefaults } from '../../../../src/core/injection/contract.ts';
+import type { NetworkPolicy } from '../../../../src/cluster/egress/contract.ts';
+import type { InjectionDefaults } from '../../../../src/cluster/injection/contract.ts';
+import { createKubeClient } from '../../../../src/cluster/kube/create-client.ts';
+import { createEventRecorder } from '../../../../src/cluster/kube/event-recorder.ts';
+import type { NameAnswer } from '../../../../src/cluster/kube/name-book.ts';
+import { definitions } from '../../../../src/cluster/resources/definitions.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
 import type { ControllerDeps } from '../../../../src/plugins/operator/controllers/run-controller.ts';
 import {
@@ -11,9 +14,6 @@ import type { EgressTuning } from '../../../../src/plugins/operator/egress/term.
 import { startClusterView } from '../../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import { createHealth, type Metrics } from '../../../../src/runtime/health/health.ts';
-import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
-import { createEventRecorder } from '../../../../src/runtime/kube/event-recorder.ts';
-import type { NameAnswer } from '../../../../src/runtime/kube/name-book.ts';
 import type { LogFields, Logger } from '../../../../src/runtime/logging/logger.ts';
 import { type Injected, injectedSpec } from '../../../support/injected-pod.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';

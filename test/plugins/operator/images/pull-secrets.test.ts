@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type KubeClient, KubeError } from '../../../../src/cluster/kube/client.ts';
 import { createPullSecrets } from '../../../../src/plugins/operator/images/pull-secrets.ts';
-import { type KubeClient, KubeError } from '../../../../src/runtime/kube/client.ts';
 import { podWith, pullSecret } from './rig.ts';
 
 interface Context {

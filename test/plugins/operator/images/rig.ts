@@ -1,11 +1,11 @@
-import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
+import { type KubeClient, KubeError, type KubeRequest } from '../../../../src/cluster/kube/client.ts';
+import type { Pod } from '../../../../src/cluster/kube/pod.ts';
 import {
   createImageCommands,
   type ImageCommands,
   type ImageCommandsDeps,
 } from '../../../../src/plugins/operator/images/create-image-commands.ts';
 import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
-import { type KubeClient, KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 import { basic, type registryUsers } from '../../../support/registry.ts';

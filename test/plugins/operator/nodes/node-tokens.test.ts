@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KubeError, type KubeRequest } from '../../../../src/cluster/kube/client.ts';
 import {
   createNodeTokens,
   type NodeTokensOptions,
 } from '../../../../src/plugins/operator/nodes/node-tokens.ts';
 import { ReportRefused } from '../../../../src/plugins/operator/nodes/read-report.ts';
-import { KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 import { recordingLog } from '../../agent/access-events/recording-log.ts';
 

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { embedded, message, type ProtobufField, string, unsigned } from '../../../../src/core/protobuf.ts';
+import {
+  embedded,
+  message,
+  type ProtobufField,
+  string,
+  unsigned,
+} from '../../../../src/runtime/protocols/protobuf.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 import { type RawAgent, rawAgent } from './raw-agent.ts';
 

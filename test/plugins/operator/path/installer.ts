@@ -1,4 +1,4 @@
-import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
+import type { Container, Pod } from '../../../../src/cluster/kube/pod.ts';
 import { type Manifest, manifest } from '../../../support/helm.ts';
 import type { PodRun } from './kubelet/kubelet.ts';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { Container, Pod, PodSpec } from '../../../../src/core/kubernetes/pod.ts';
+import type { Container, Pod, PodSpec } from '../../../../src/cluster/kube/pod.ts';
 import type { HttpResult } from '../../../support/types.ts';
 import type { PodRun } from './kubelet/kubelet.ts';
 import { appImage, type World } from './world.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Container, PodSpec } from '../../../../src/core/kubernetes/pod.ts';
-import { appImage, type PodCase, plan as usualPlan } from '../../../core/injection/mutate/pods/case.ts';
-import { podCases } from '../../../core/injection/mutate/pods/index.ts';
+import type { Container, PodSpec } from '../../../../src/cluster/kube/pod.ts';
+import { appImage, type PodCase, plan as usualPlan } from '../../../cluster/injection/mutate/pods/case.ts';
+import { podCases } from '../../../cluster/injection/mutate/pods/index.ts';
 import { type Registry, startRegistry } from '../../../support/registry.ts';
 import { digestOf, makeApplicationRoot, type Told, toldIn } from './application.ts';
 import type { PodRun } from './kubelet/kubelet.ts';

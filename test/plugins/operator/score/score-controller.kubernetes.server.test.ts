@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ProtectionReportStatus } from '../../../../src/core/custom-resources/protection-report.ts';
-import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../src/cluster/kube/pod.ts';
+import type { ProtectionReportStatus } from '../../../../src/cluster/resources/protection-report.ts';
 import { type Kubernetes, startKubernetes } from '../../../support/kubernetes.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { mutated, plainPod, prepareForReports, type ScoreReplica, startScoreReplica } from './score-rig.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Pod, PodMetadata } from '../../../../src/core/kubernetes/pod.ts';
+import type { Pod, PodMetadata } from '../../../../src/cluster/kube/pod.ts';
 import { byNamespace, type KnownPod } from '../../../../src/plugins/operator/cluster-view.ts';
 import { reportStatus } from '../../../../src/plugins/operator/controllers/protection-report.ts';
 import {
@@ -10,7 +10,7 @@ import {
   templatesOf,
 } from '../../../../src/plugins/operator/controllers/protection-score.ts';
 import { createCollector } from '../../../../src/runtime/memory.ts';
-import { bestReport, plainPod, protectedPod } from '../../../core/score/facts.ts';
+import { bestReport, plainPod, protectedPod } from '../../../cluster/score/facts.ts';
 import { fakeCluster } from './fake-cluster.ts';
 import { fakeEgress, fakeNodes } from './fake-parts.ts';
 

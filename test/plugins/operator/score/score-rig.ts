@@ -1,6 +1,8 @@
-import type { InjectionDefaults, InjectionPlan } from '../../../../src/core/injection/contract.ts';
-import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
-import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
+import type { InjectionDefaults, InjectionPlan } from '../../../../src/cluster/injection/contract.ts';
+import { mutatePod } from '../../../../src/cluster/injection/mutate/mutate-pod.ts';
+import type { KubeClient, KubeRequest } from '../../../../src/cluster/kube/client.ts';
+import { createKubeClient } from '../../../../src/cluster/kube/create-client.ts';
+import type { Pod } from '../../../../src/cluster/kube/pod.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
 import {
   type ScoreTiming,
@@ -9,8 +11,6 @@ import {
 import { startClusterView } from '../../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
-import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
-import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';
 import { recordingLog } from '../../agent/access-events/recording-log.ts';
 import { adjustableLeadership } from '../leadership.ts';

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ImageCommand, InjectionDefaults } from '../../../../src/core/injection/contract.ts';
-import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
+import type { ImageCommand, InjectionDefaults } from '../../../../src/cluster/injection/contract.ts';
+import { type KubeClient, KubeError } from '../../../../src/cluster/kube/client.ts';
+import type { Pod } from '../../../../src/cluster/kube/pod.ts';
 import { createCurrentConfigs } from '../../../../src/plugins/operator/webhook/configs.ts';
 import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
 import type { AdmissionRequest } from '../../../../src/plugins/operator/webhook/review.ts';
-import { type KubeClient, KubeError } from '../../../../src/runtime/kube/client.ts';
 import { type KnownObjects, knownTo } from './support/cluster-of.ts';
 import { injected } from './support/injected.ts';
 

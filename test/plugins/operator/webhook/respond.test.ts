@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { applyPatch } from 'rfc6902';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../src/cluster/kube/pod.ts';
 import { patchBetween } from '../../../../src/plugins/operator/webhook/decide.ts';
 import { answerBytes, piecesOf, responseFor } from '../../../../src/plugins/operator/webhook/respond.ts';
 

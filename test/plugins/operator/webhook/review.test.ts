@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sizeOfJson } from '../../../../src/core/bounded-json.ts';
 import { answerBytes } from '../../../../src/plugins/operator/webhook/respond.ts';
 import { readReview } from '../../../../src/plugins/operator/webhook/review.ts';
+import { sizeOfJson } from '../../../../src/runtime/bounds/bounded-json.ts';
 import { reviewOf } from './support/review-of.ts';
 
 const test = suite('AdmissionReview');

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Payload } from '../../../../src/core/s3/received-payload.ts';
-import { MemoryBudget, RequestMemory } from '../../../../src/plugins/proxy/held-memory.ts';
+import { MemoryBudget, RequestMemory } from '../../../../src/objects/held-memory.ts';
+import type { Payload } from '../../../../src/objects/s3/received-payload.ts';
 import { RequestSlots, withMemory } from '../../../../src/plugins/proxy/server/admit-request.ts';
 
 const test = suite('room for bodies and requests');

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RequestSigner } from '../../../../src/core/s3/sigv4-sign.ts';
-import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/objects/context.ts';
+import { RequestSigner } from '../../../../src/objects/s3/sigv4-sign.ts';
 import { createAuthenticate } from '../../../../src/plugins/proxy/server/admit-request.ts';
-import { refusal } from '../../../core/s3/refusals.ts';
+import { refusal } from '../../../objects/s3/refusals.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('who may call, and for what');

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
-import { s3Error } from '../../../../src/core/s3/error.ts';
-import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
-import { VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { VaultError } from '../../../../src/keyserver/contract.ts';
+import type { OperationHandler } from '../../../../src/objects/context.ts';
+import { EnvelopeError } from '../../../../src/objects/format/cipher.ts';
+import { s3Error } from '../../../../src/objects/s3/error.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
@@ -43,7 +43,7 @@ test('a HEAD has the status and no body, nor the length of one', async () => {
 });
 
 test('a 304 has no body', async () => {
-  const { S3Error } = await import('../../../../src/core/s3/error.ts');
+  const { S3Error } = await import('../../../../src/objects/s3/error.ts');
   const { response, text } = await answerTo(new S3Error('NotModified', 304, 'not modified'));
   assert.is(response.status, 304);
   assert.is(text, '');

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/objects/context.ts';
 import { RawClient, serve } from '../support/serve.ts';
 
 const test = suite('back-pressure towards callers');

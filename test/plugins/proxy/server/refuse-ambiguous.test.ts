@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/objects/context.ts';
 import { rawBytes } from '../../../support/raw-http.ts';
 import { serve } from '../support/serve.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { s3Error } from '../../../../src/core/s3/error.ts';
-import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/objects/context.ts';
+import { s3Error } from '../../../../src/objects/s3/error.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('requests over HTTP');

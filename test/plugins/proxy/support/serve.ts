@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import type { OperationName } from '../../../../src/core/s3/operation.ts';
-import type { OperationHandler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
-import { MemoryBudget } from '../../../../src/plugins/proxy/held-memory.ts';
+import type { ObjectServices, OperationHandler } from '../../../../src/objects/context.ts';
+import { MemoryBudget } from '../../../../src/objects/held-memory.ts';
+import type { OperationName } from '../../../../src/objects/s3/operation.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
 import { createAuthenticate, RequestSlots } from '../../../../src/plugins/proxy/server/admit-request.ts';
 import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
@@ -60,7 +60,7 @@ export interface ServeOptions {
   readonly stateBucket?: string;
   readonly stallMs?: number;
   /** Further rooms that the handlers under test use. */
-  readonly context?: Partial<ProxyServices>;
+  readonly context?: Partial<ObjectServices>;
   readonly connections?: Connections;
 }
 
@@ -72,9 +72,9 @@ export async function serve(
   const log = recordingLog();
   const metrics = countingMetrics();
   const { stateBucket } = options;
-  const config = { reservedPrefix: '.svc/', stateBucket } as ProxyServices['config'];
+  const config = { reservedPrefix: '.svc/', stateBucket } as ObjectServices['config'];
   const memory = new MemoryBudget();
-  const context = { config, log, metrics, memory, ...options.context } as ProxyServices;
+  const context = { config, log, metrics, memory, ...options.context } as ObjectServices;
   const draining = new AbortController();
   const server = await startServer(
     { listen: { host: '127.0.0.1', port: 0 }, tls: undefined },

@@ -1,4 +1,4 @@
-import { failureOf, type KubeClient, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
+import { failureOf, type KubeClient, type KubeRequest } from '../../../../src/cluster/kube/client.ts';
 
 export interface FakeObject {
   readonly apiVersion: string;

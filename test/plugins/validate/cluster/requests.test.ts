@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { KubeClient, KubeRequest } from '../../../../src/cluster/kube/client.ts';
 import { runChecks } from '../../../../src/plugins/validate/index.ts';
 import { checks } from '../../../../src/plugins/validate/registry.ts';
-import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { contextOf } from '../test-context.ts';
 import type { FakeObject } from './fake-cluster.ts';
 import { added, changed, fixtureOf } from './fixture-of.ts';

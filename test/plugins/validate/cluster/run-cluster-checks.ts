@@ -1,8 +1,8 @@
+import { createKubeClient } from '../../../../src/cluster/kube/create-client.ts';
 import { type CheckContext, type CheckResult, NotEvaluated } from '../../../../src/plugins/validate/check.ts';
 import { runChecks } from '../../../../src/plugins/validate/index.ts';
 import { checks } from '../../../../src/plugins/validate/registry.ts';
 import type { ValidateConfig } from '../../../../src/plugins/validate/settings.ts';
-import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 
 /** Runs every check that needs a cluster, or those of these ids alone, against a real one; by id. */
 export async function runClusterChecks(

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { failureOf } from '../../../../src/cluster/kube/client.ts';
 import { NotEvaluated } from '../../../../src/plugins/validate/check.ts';
 import { asUnread, missingPermission } from '../../../../src/plugins/validate/cluster/read.ts';
-import { failureOf } from '../../../../src/runtime/kube/client.ts';
 
 const test = suite('what the API server does not tell');
 

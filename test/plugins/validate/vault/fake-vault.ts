@@ -1,5 +1,5 @@
+import type { VaultResponse } from '../../../../src/keyserver/contract.ts';
 import type { PeerCertificate, VaultAccess, VaultQuery } from '../../../../src/plugins/validate/check.ts';
-import type { VaultResponse } from '../../../../src/runtime/vault/contract.ts';
 
 type Answers = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../../src/core/errors.ts';
-import { unixSocketPath } from '../../../../src/core/grpc.ts';
 import type { Registration } from '../../../../src/plugins/wrapper/agent/agent-client.ts';
 import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
 import { reportToAgent } from '../../../../src/plugins/wrapper/agent/report.ts';
+import { SvcError } from '../../../../src/runtime/errors.ts';
+import { unixSocketPath } from '../../../../src/runtime/protocols/grpc.ts';
 import { type AgentAnswer, agentAddress, startNodeAgent } from '../../../support/node-agent.ts';
 
 const LONG = 60_000;

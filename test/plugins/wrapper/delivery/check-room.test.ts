@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../../../src/core/errors.ts';
 import { checkRoom } from '../../../../src/plugins/wrapper/prepare-application.ts';
+import { SvcError } from '../../../../src/runtime/errors.ts';
 
 const test = suite('room for the secrets in the environment');
 

@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encodeEntries } from '../../../../src/core/secret-records/region-writer.ts';
 import {
   childEnvironment,
   inheritedEnvironment,
   recordsIn,
 } from '../../../../src/plugins/wrapper/prepare-application.ts';
 import { wrapperSettings } from '../../../../src/plugins/wrapper/settings.ts';
+import { encodeEntries } from '../../../../src/runtime/protocols/secret-records/region-writer.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite('environment of the application');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseEnvMap } from '../../../../src/core/env-map.ts';
-import type { SvcError } from '../../../../src/core/errors.ts';
 import { nameSecrets } from '../../../../src/plugins/wrapper/name-secrets.ts';
+import { parseEnvMap } from '../../../../src/runtime/environment/env-map.ts';
+import type { SvcError } from '../../../../src/runtime/errors.ts';
 
 const test = suite('names of delivered secrets');
 

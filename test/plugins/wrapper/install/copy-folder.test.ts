@@ -10,8 +10,8 @@ import {
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../../src/core/errors.ts';
 import { copyFolder, ownFolder } from '../../../../src/plugins/wrapper/install-folder.ts';
+import type { SvcError } from '../../../../src/runtime/errors.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const copying = suite("copies of the wrapper's folder");

@@ -16,8 +16,8 @@ import {
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../../../src/core/errors.ts';
 import { installFolder } from '../../../../src/plugins/wrapper/install-folder.ts';
+import type { SvcError } from '../../../../src/runtime/errors.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const installing = suite("the wrapper's folder as a node keeps it");

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { softLimit, statusBytes, statusField } from '../../../../src/core/proc-text.ts';
 import {
   dumpableByOwner,
   lockProtection,
@@ -10,6 +9,7 @@ import {
   measureOwnProtection,
   parseMappedMemory,
 } from '../../../../src/plugins/wrapper/agent/report.ts';
+import { softLimit, statusBytes, statusField } from '../../../../src/runtime/native/process-status.ts';
 import { createSecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 import { bundledProgram } from '../../../support/bundled-program.ts';
 

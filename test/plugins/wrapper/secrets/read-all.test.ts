@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { VaultError } from '../../../../src/keyserver/contract.ts';
 import { readAll } from '../../../../src/plugins/wrapper/obtain.ts';
-import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 
 const reading = suite('reading all paths');
 const signal = new AbortController().signal;

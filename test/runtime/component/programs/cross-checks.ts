@@ -1,4 +1,4 @@
-import { applyRules } from '../../../../src/core/settings/resolve.ts';
+import { applyRules } from '../../../../src/runtime/settings/resolve.ts';
 import { openServer, runDemo, whenAborted } from './program.ts';
 
 await runDemo({

@@ -1,7 +1,7 @@
-import { listenAddressOrOff } from '../../../../src/core/settings/listen-address.ts';
-import { integer, type Settings, text } from '../../../../src/core/settings/setting.ts';
 import type { Component, Running } from '../../../../src/runtime/component/contract.ts';
 import { runComponent } from '../../../../src/runtime/component/run-component.ts';
+import { listenAddressOrOff } from '../../../../src/runtime/settings/listen-address.ts';
+import { integer, type Settings, text } from '../../../../src/runtime/settings/setting.ts';
 
 const settings = {
   health: {

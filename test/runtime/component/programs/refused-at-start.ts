@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../../../src/core/errors.ts';
+import { exitStatus, SvcError } from '../../../../src/runtime/errors.ts';
 import { runDemo } from './program.ts';
 
 await runDemo({

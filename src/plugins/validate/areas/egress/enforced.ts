@@ -1,5 +1,5 @@
-import { protectedLabel } from '../../../../core/kubernetes/labels.ts';
-import type { KubeObject } from '../../../../runtime/kube/client.ts';
+import type { KubeObject } from '../../../../cluster/kube/client.ts';
+import { protectedLabel } from '../../../../cluster/kube/labels.ts';
 import { sleep } from '../../../../runtime/lifecycle/wait.ts';
 import {
   type Check,

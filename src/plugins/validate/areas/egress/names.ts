@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contains, parseAddress, parseBlock } from '../../../../core/egress/address.ts';
-import { hostsAnnotation, type NetworkPolicy, policyNames } from '../../../../core/egress/contract.ts';
-import { parseHosts } from '../../../../core/egress/policies.ts';
-import type { ObservedSpec } from '../../../../core/egress/widening.ts';
-import { unless } from '../../../../runtime/kube/client.ts';
-import { type NameResolver, systemResolver } from '../../../../runtime/kube/name-book.ts';
-import type { KnownPolicy } from '../../../../runtime/kube/project-objects.ts';
+import { contains, parseAddress, parseBlock } from '../../../../cluster/egress/address.ts';
+import { hostsAnnotation, type NetworkPolicy, policyNames } from '../../../../cluster/egress/contract.ts';
+import { parseHosts } from '../../../../cluster/egress/policies.ts';
+import type { ObservedSpec } from '../../../../cluster/egress/widening.ts';
+import { unless } from '../../../../cluster/kube/client.ts';
+import { type NameResolver, systemResolver } from '../../../../cluster/kube/name-book.ts';
+import type { KnownPolicy } from '../../../../cluster/kube/project-objects.ts';
 import { type Check, type CheckContext, type CheckFailure, passed, skipped, verdict } from '../../check.ts';
 import { capped } from '../../cluster/read.ts';
 import { type EgressOf, egressOf } from './policies.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../runtime/kube/client.ts';
+import type { KubeObject } from '../../../../cluster/kube/client.ts';
 import { type Check, type CheckContext, failed, passed } from '../../check.ts';
 import { getObject, listObjects } from '../../cluster/read.ts';
 

@@ -1,4 +1,4 @@
-import { isAtLeast } from '../../../../runtime/kube/server-version.ts';
+import { isAtLeast } from '../../../../cluster/kube/server-version.ts';
 import { type Check, type CheckFailure, skipped, verdict } from '../../check.ts';
 import { operatorName } from '../../cluster/operator.ts';
 import { getObject, serverVersionOf } from '../../cluster/read.ts';

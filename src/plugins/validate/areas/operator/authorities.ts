@@ -1,8 +1,8 @@
-import { namedAuthorities } from '../../../../core/injection/mutate/proxy-container.ts';
-import { volumeNames } from '../../../../core/injection/protected-pods.ts';
-import type { KnownServiceConfig } from '../../../../core/kubernetes/known-objects.ts';
-import { counted } from '../../../../core/units.ts';
-import type { KubeObject } from '../../../../runtime/kube/client.ts';
+import { namedAuthorities } from '../../../../cluster/injection/mutate/proxy-container.ts';
+import { volumeNames } from '../../../../cluster/injection/protected-pods.ts';
+import type { KubeObject } from '../../../../cluster/kube/client.ts';
+import type { KnownServiceConfig } from '../../../../cluster/kube/known-objects.ts';
+import { counted } from '../../../../runtime/units.ts';
 import { type Check, type CheckContext, type CheckFailure, skipped, verdict } from '../../check.ts';
 import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
 import { capped, listObjects, serviceConfigsOf } from '../../cluster/read.ts';

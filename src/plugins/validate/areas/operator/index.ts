@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CustomResourceDefinition } from '../../../../core/custom-resources/definition.ts';
-import type { Condition } from '../../../../core/custom-resources/resources.ts';
-import { secretReferences as referencesOf } from '../../../../core/score/factors.ts';
-import { counted } from '../../../../core/units.ts';
+import type { CustomResourceDefinition } from '../../../../cluster/resources/definition.ts';
+import type { Condition } from '../../../../cluster/resources/resources.ts';
+import { secretReferences as referencesOf } from '../../../../cluster/score/factors.ts';
+import { counted } from '../../../../runtime/units.ts';
 import {
   type Check,
   type CheckFailure,
@@ -191,7 +191,7 @@ const definitions: Check = {
   cause: 'They are not installed, their names conflict with others, or an upgrade did not update them.',
   fix: 'Apply the custom resources of this version of the chart; helm upgrade does so.',
   async run(context) {
-    const { definitions: own } = await import('../../../../core/custom-resources/definitions.ts');
+    const { definitions: own } = await import('../../../../cluster/resources/definitions.ts');
     const found = await Promise.all(
       Object.values(own).map(async (definition) => {
         const { name } = definition.metadata;

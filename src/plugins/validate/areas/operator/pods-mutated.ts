@@ -1,7 +1,7 @@
-import { carriesWrapper } from '../../../../core/injection/protected-pods.ts';
-import type { KnownServiceConfig } from '../../../../core/kubernetes/known-objects.ts';
-import type { Pod } from '../../../../core/kubernetes/pod.ts';
-import { KubeError } from '../../../../runtime/kube/client.ts';
+import { carriesWrapper } from '../../../../cluster/injection/protected-pods.ts';
+import { KubeError } from '../../../../cluster/kube/client.ts';
+import type { KnownServiceConfig } from '../../../../cluster/kube/known-objects.ts';
+import type { Pod } from '../../../../cluster/kube/pod.ts';
 import { concurrently } from '../../../../runtime/lifecycle/wait.ts';
 import {
   type Check,

@@ -5,9 +5,9 @@ import {
   proxyName,
   tokenFolder,
   wrappedContainers,
-} from '../../../../core/injection/protected-pods.ts';
-import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
-import { counted } from '../../../../core/units.ts';
+} from '../../../../cluster/injection/protected-pods.ts';
+import type { Container, Pod } from '../../../../cluster/kube/pod.ts';
+import { counted } from '../../../../runtime/units.ts';
 import {
   type Check,
   type CheckContext,

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { namespaceName } from '../../../../core/egress/contract.ts';
-import type { KnownNamespace } from '../../../../core/kubernetes/known-objects.ts';
-import { isLabelled, type LabelSelector, selects } from '../../../../core/kubernetes/labels.ts';
-import { counted } from '../../../../core/units.ts';
+import { namespaceName } from '../../../../cluster/egress/contract.ts';
+import type { KnownNamespace } from '../../../../cluster/kube/known-objects.ts';
+import { isLabelled, type LabelSelector, selects } from '../../../../cluster/kube/labels.ts';
 import { certificatesIn, validityOf } from '../../../../runtime/net/certificates.ts';
+import { counted } from '../../../../runtime/units.ts';
 import {
   type Check,
   type CheckFailure,

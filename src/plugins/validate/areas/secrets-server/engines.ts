@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { vaultPath } from '../../../../core/vault/path.ts';
-import { dataOf } from '../../../../core/vault/transit-messages.ts';
-import { fieldsOf } from '../../../../runtime/vault/auth.ts';
-import { failureOf } from '../../../../runtime/vault/contract.ts';
-import { mountIn, mountRequest, placeIn, segmentsOf } from '../../../../runtime/vault/secret-client/kv.ts';
+import { fieldsOf } from '../../../../keyserver/auth.ts';
+import { failureOf } from '../../../../keyserver/contract.ts';
+import { vaultPath } from '../../../../keyserver/path.ts';
+import { mountIn, mountRequest, placeIn, segmentsOf } from '../../../../keyserver/secret-client/kv.ts';
+import { dataOf } from '../../../../keyserver/transit-messages.ts';
 import {
   type CheckContext,
   type CheckFailure,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { vaultPath } from '../../../../core/vault/path.ts';
-import { dataOf } from '../../../../core/vault/transit-messages.ts';
-import { authMethod } from '../../../../runtime/vault/settings.ts';
+import { vaultPath } from '../../../../keyserver/path.ts';
+import { authMethod } from '../../../../keyserver/settings.ts';
+import { dataOf } from '../../../../keyserver/transit-messages.ts';
 import {
   type CheckContext,
   type CheckFailure,

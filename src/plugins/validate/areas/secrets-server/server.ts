@@ -1,6 +1,6 @@
-import { messageOf } from '../../../../core/errors.ts';
-import { isRecord } from '../../../../core/vault/transit-messages.ts';
-import { failureOf, isVaultError, type VaultResponse } from '../../../../runtime/vault/contract.ts';
+import { failureOf, isVaultError, type VaultResponse } from '../../../../keyserver/contract.ts';
+import { isRecord } from '../../../../keyserver/transit-messages.ts';
+import { messageOf } from '../../../../runtime/errors.ts';
 import {
   type Check,
   type CheckContext,

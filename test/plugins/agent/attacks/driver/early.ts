@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import { mapEntries, openPinnedMap } from '../../../../../src/plugins/agent/bpf/map.ts';
+import { mapFolder } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import {
   decodeProcess,
   decodeProtectionFlags,
   protectionFlags,
-} from '../../../../../src/core/protection/bpf-layouts.ts';
-import { mapFolder } from '../../../../../src/plugins/agent/guard/program-set.ts';
-import { mapEntries, openPinnedMap } from '../../../../../src/runtime/bpf/map.ts';
+} from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { type AttackOutcome, outcomeOf, startAttack, startVictim, type Victim } from './attack.ts';
 import type { Scene } from './scene.ts';

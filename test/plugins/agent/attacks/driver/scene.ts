@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import type { AccessEvent } from '../../../../../src/core/protection/bpf-layouts.ts';
 import {
   createGuard,
   type GuardOptions,
@@ -7,6 +6,7 @@ import {
 } from '../../../../../src/plugins/agent/guard/create-guard.ts';
 import type { Tallies } from '../../../../../src/plugins/agent/guard/map-readings.ts';
 import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
+import type { AccessEvent } from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { recordingLog } from '../../access-events/recording-log.ts';
 import { eachAccessEvent } from '../../guard/each-access-event.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AccessEvent } from '../../../../../src/core/protection/bpf-layouts.ts';
 import { syscallName } from '../../../../../src/plugins/agent/access-events.ts';
 import { createGuard, type StartingGuard } from '../../../../../src/plugins/agent/guard/create-guard.ts';
 import { unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { coverPods } from '../../../../../src/plugins/agent/pods/cover-pods.ts';
 import { findCgroupRoot, type PodCgroup } from '../../../../../src/plugins/agent/pods/pod-cgroups.ts';
+import type { AccessEvent } from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { recordingLog } from '../../access-events/recording-log.ts';

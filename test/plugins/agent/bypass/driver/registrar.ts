@@ -3,8 +3,8 @@
  * so. Commands and answers are lines of JSON; what its children say is passed on under their number.
  */
 import { createInterface } from 'node:readline';
+import { GrpcError } from '../../../../../src/plugins/wrapper/agent/grpc-call.ts';
 import { registerWithAgent } from '../../../../../src/plugins/wrapper/agent/register.ts';
-import { GrpcError } from '../../../../../src/runtime/net/grpc-call.ts';
 import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { registration } from '../../registration/support/messages.ts';
 import type { Refused, RegistrarCommand, RegistrarLine } from './registrar-lines.ts';

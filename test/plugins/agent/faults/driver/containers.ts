@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { encodeProtection } from '../../../../../src/core/protection/bpf-layouts.ts';
 import { cgroupKey } from '../../../../../src/plugins/agent/guard/cover.ts';
 import { findCgroupRoot } from '../../../../../src/plugins/agent/pods/pod-cgroups.ts';
+import { encodeProtection } from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { newMarker } from '../../../../support/bypass/victim.ts';
 import { attempt } from './attempts.ts';

@@ -1,10 +1,14 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeProcess, encodeProtection, sizes } from '../../../../../src/core/protection/bpf-layouts.ts';
+import { loadLibbpf } from '../../../../../src/plugins/agent/bpf/libbpf.ts';
+import type { PinnedMap } from '../../../../../src/plugins/agent/bpf/map.ts';
 import { findCgroupRoot } from '../../../../../src/plugins/agent/pods/pod-cgroups.ts';
-import { loadLibbpf } from '../../../../../src/runtime/bpf/libbpf.ts';
-import type { PinnedMap } from '../../../../../src/runtime/bpf/map.ts';
 import { withBytes, withMemory } from '../../../../../src/runtime/native/memory.ts';
+import {
+  encodeProcess,
+  encodeProtection,
+  sizes,
+} from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import type { LineProcess } from '../../../../support/bypass/line-process.ts';
 import type { VictimFacts } from '../../../../support/bypass/types.ts';
 import { waitFor } from '../../../../support/wait-for.ts';

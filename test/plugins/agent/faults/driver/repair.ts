@@ -1,13 +1,13 @@
 import { existsSync, renameSync } from 'node:fs';
+import { mapEntries } from '../../../../../src/plugins/agent/bpf/map.ts';
+import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import {
   decodeProtectionFlags,
   decodeSettings,
   encodeSettings,
   type GuardSettings,
   protectionFlags,
-} from '../../../../../src/core/protection/bpf-layouts.ts';
-import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
-import { mapEntries } from '../../../../../src/runtime/bpf/map.ts';
+} from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { metric } from './agent.ts';
 import { attempt } from './attempts.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { decodeProcess } from '../../../../../src/core/protection/bpf-layouts.ts';
+import { mapEntries, openPinnedMap, type PinnedMap } from '../../../../../src/plugins/agent/bpf/map.ts';
 import { mapFolder } from '../../../../../src/plugins/agent/guard/program-set.ts';
-import { mapEntries, openPinnedMap, type PinnedMap } from '../../../../../src/runtime/bpf/map.ts';
+import { decodeProcess } from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import type { Machine } from './machine.ts';
 
 /** Lends one of the agent's pinned tables. */

@@ -1,6 +1,9 @@
 import { constants } from 'node:os';
-import { encodeProcess, type ManageReply } from '../../../../../src/core/protection/bpf-layouts.ts';
 import type { ProgramSet } from '../../../../../src/plugins/agent/guard/program-set.ts';
+import {
+  encodeProcess,
+  type ManageReply,
+} from '../../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { startOf } from '../../registration/support/fake-guard.ts';
 
 export interface FakePrograms {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { privateFileSystem } from '../../../../runtime/bpf/private-file-system.ts';
 import { buildBypass } from '../../../../support/bypass/build.ts';
 import { startKubernetes } from '../../../../support/kubernetes.ts';
 import { startOperator, type TestOperator } from '../../../../support/operator-channel.ts';
 import { type SvcAgent, startSvcAgent } from '../../../../support/svc-agent.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
+import { privateFileSystem } from '../../bpf/private-file-system.ts';
 import { type RegistrarPlace, startRegistrar } from '../../bypass/driver/registrar-place.ts';
 import { insideOf } from './service-account.ts';
 

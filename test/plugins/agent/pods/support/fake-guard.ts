@@ -1,6 +1,6 @@
-import { SvcError } from '../../../../../src/core/errors.ts';
 import type { GuardStatus, ProcessFacts } from '../../../../../src/plugins/agent/guard/contract.ts';
 import type { CgroupGuard } from '../../../../../src/plugins/agent/pods/cover-pods.ts';
+import { SvcError } from '../../../../../src/runtime/errors.ts';
 
 /** Remembers what it was asked to cover. */
 export interface FakeGuard extends CgroupGuard {

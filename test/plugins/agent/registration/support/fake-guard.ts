@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { SvcError } from '../../../../../src/core/errors.ts';
 import type { Guard, GuardStatus, ProcessFacts } from '../../../../../src/plugins/agent/guard/contract.ts';
+import { SvcError } from '../../../../../src/runtime/errors.ts';
 import { statFields } from '../../../../../src/runtime/native/processes.ts';
 
 export interface FakeGuard extends Guard {

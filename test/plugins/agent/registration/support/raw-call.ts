@@ -1,5 +1,10 @@
-import { clientPreface, frameFlag, frameType, writeFrame } from '../../../../../src/core/http2-frames.ts';
-import { encodeHeaders } from '../../../../../src/core/http2-headers.ts';
+import {
+  clientPreface,
+  frameFlag,
+  frameType,
+  writeFrame,
+} from '../../../../../src/plugins/wrapper/agent/http2-frames.ts';
+import { encodeHeaders } from '../../../../../src/plugins/wrapper/agent/http2-headers.ts';
 
 export const registerPath = '/svc.agent.v1.NodeAgent/Register';
 

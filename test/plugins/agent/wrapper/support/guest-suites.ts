@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tierNames } from '../../../../../src/core/protection/report.ts';
+import { tierNames } from '../../../../../src/runtime/protocols/protection/report.ts';
 import type { DumpsRecord } from './dumps.ts';
 import { expectUnread } from './expect-order.ts';
 import { expectUndisturbed } from './expect-view.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { privateFileSystem } from '../../../../runtime/bpf/private-file-system.ts';
 import { buildBypass } from '../../../../support/bypass/build.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
 import type { Stoppable } from '../../../../support/types.ts';
+import { privateFileSystem } from '../../bpf/private-file-system.ts';
 import { buildGoDemo } from './go-demo.ts';
 import type { Machine } from './machine.ts';
 

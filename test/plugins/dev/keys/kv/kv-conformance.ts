@@ -1,13 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type SecretTokens, setUpSecrets } from '../../../../../src/plugins/dev/keys/set-up.ts';
-import { vaultFailure } from '../../../../runtime/vault/rejection.ts';
+import { vaultFailure } from '../../../../keyserver/rejection.ts';
 import {
   clientOf,
   patient,
   readTexts,
   type TestClient,
-} from '../../../../runtime/vault/secret-client/client-fixture.ts';
+} from '../../../../keyserver/secret-client/client-fixture.ts';
 import { http } from '../../../../support/http.ts';
 import type { KeyServerUnderTest } from '../transit-conformance.ts';
 

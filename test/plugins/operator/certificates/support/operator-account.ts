@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../../../../src/runtime/kube/client.ts';
-import { createKubeClient } from '../../../../../src/runtime/kube/create-client.ts';
+import type { KubeClient } from '../../../../../src/cluster/kube/client.ts';
+import { createKubeClient } from '../../../../../src/cluster/kube/create-client.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 
 /** Of the specification's table, what certificates need. */

@@ -1,12 +1,12 @@
 import { createServer } from 'node:https';
+import type { KubeClient } from '../../../../../src/cluster/kube/client.ts';
+import { createElector, type Elector } from '../../../../../src/cluster/kube/elector.ts';
 import type { OperatorCertificates } from '../../../../../src/plugins/operator/certificates/follow-certificates.ts';
 import {
   type CertificatesOptions,
   startCertificates,
 } from '../../../../../src/plugins/operator/certificates/start-certificates.ts';
 import { createHealth, createLeanMetrics } from '../../../../../src/runtime/health/health.ts';
-import type { KubeClient } from '../../../../../src/runtime/kube/client.ts';
-import { createElector, type Elector } from '../../../../../src/runtime/kube/elector.ts';
 import type { LogFields, Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { listen } from '../../../../support/loopback.ts';
 

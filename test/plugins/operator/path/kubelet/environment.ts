@@ -1,4 +1,4 @@
-import type { Container, EnvironmentVariable, Pod } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Container, EnvironmentVariable, Pod } from '../../../../../src/cluster/kube/pod.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import { expand } from './expand.ts';
 import { serviceVariables } from './service-variables.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pod } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../../src/cluster/kube/pod.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
 import { ToolUnavailable } from '../../../../support/tool-unavailable.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Volume } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Volume } from '../../../../../src/cluster/kube/pod.ts';
 import type { NodeImage } from './oci-config.ts';
 
 /** A volume as it is on the node. */

@@ -1,4 +1,4 @@
-import type { Container, Pod, VolumeMount } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Container, Pod, VolumeMount } from '../../../../../src/cluster/kube/pod.ts';
 import type { NodeVolume } from './node-volume.ts';
 import { cpuQuota, memoryBytes } from './quantities.ts';
 

@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../../src/cluster/kube/pod.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import type { Runc } from './container.ts';
 import type { NodeVolume } from './node-volume.ts';

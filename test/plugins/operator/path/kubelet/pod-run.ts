@@ -1,4 +1,4 @@
-import type { Container, LifecycleHandler } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Container, LifecycleHandler } from '../../../../../src/cluster/kube/pod.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 import type { CommandResult } from '../../../../support/types.ts';
 import { waitFor } from '../../../../support/wait-for.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Container } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Container } from '../../../../../src/cluster/kube/pod.ts';
 import type { ContainerRun } from './container.ts';
 import type { PodFacts } from './pod-facts.ts';
 import { handle } from './pod-run.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pod, Volume } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Pod, Volume } from '../../../../../src/cluster/kube/pod.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { fieldOf } from './environment.ts';

@@ -1,7 +1,4 @@
-import type {
-  SecretMappingSpec,
-  ServiceConfigSpec,
-} from '../../../../../src/core/custom-resources/resources.ts';
+import type { SecretMappingSpec, ServiceConfigSpec } from '../../../../../src/cluster/resources/resources.ts';
 import { byNamespace, type ClusterView } from '../../../../../src/plugins/operator/cluster-view.ts';
 
 export interface KnownObjects {

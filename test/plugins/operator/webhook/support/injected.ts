@@ -1,6 +1,6 @@
 import { applyPatch } from 'rfc6902';
 import * as assert from 'uvu/assert';
-import type { Pod } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../../src/cluster/kube/pod.ts';
 import type { Decision } from '../../../../../src/plugins/operator/webhook/decide.ts';
 
 /** The pod as the API server has it after a decision that injects. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RequestSigner, type SigningCredentials } from '../../../../../src/core/s3/sigv4-sign.ts';
+import { RequestSigner, type SigningCredentials } from '../../../../../src/objects/s3/sigv4-sign.ts';
 import { type RawAnswer, rawHttp } from '../../../../support/raw-http.ts';
 import { type Rig, startRig } from '../../../../support/rig.ts';
 import type { ObjectStore, Stoppable } from '../../../../support/types.ts';

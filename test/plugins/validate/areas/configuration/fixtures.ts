@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { listenAddress } from '../../../../../src/core/settings/listen-address.ts';
-import { vaultSettings } from '../../../../../src/runtime/vault/settings.ts';
+import { vaultSettings } from '../../../../../src/keyserver/settings.ts';
+import { listenAddress } from '../../../../../src/runtime/settings/listen-address.ts';
 import type { Fixture, Fixtures } from '../../fixture.ts';
 import { fakeHost } from '../../host/fake-host.ts';
 import { configOf } from '../../test-context.ts';

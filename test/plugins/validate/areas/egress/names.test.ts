@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hostsAnnotation, type NetworkPolicy } from '../../../../../src/core/egress/contract.ts';
+import { hostsAnnotation, type NetworkPolicy } from '../../../../../src/cluster/egress/contract.ts';
 import { onTrust } from '../../../../../src/plugins/validate/areas/egress/names.ts';
 import type { EgressOf } from '../../../../../src/plugins/validate/areas/egress/policies.ts';
 import { passed } from '../../../../../src/plugins/validate/check.ts';

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NetworkPolicy } from '../../../../../src/core/egress/contract.ts';
+import type { NetworkPolicy } from '../../../../../src/cluster/egress/contract.ts';
+import type { KnownPolicy } from '../../../../../src/cluster/kube/project-objects.ts';
 import { type EgressOf, policyProblems } from '../../../../../src/plugins/validate/areas/egress/policies.ts';
-import type { KnownPolicy } from '../../../../../src/runtime/kube/project-objects.ts';
 
 const test = suite('egress policies as they are and as they should be');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failureOf, type KubeClient } from '../../../../../src/runtime/kube/client.ts';
+import { failureOf, type KubeClient } from '../../../../../src/cluster/kube/client.ts';
 import { added, changed, fixtureOf, without } from '../../cluster/fixture-of.ts';
 import { levels, verdictOf } from '../../cluster/verdict-of.ts';
 import type { Fixture } from '../../fixture.ts';

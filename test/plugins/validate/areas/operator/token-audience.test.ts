@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { KubeClient, KubeRequest } from '../../../../../src/cluster/kube/client.ts';
 import { tokenAudience } from '../../../../../src/plugins/validate/areas/operator/pods-wrapped.ts';
-import type { KubeClient, KubeRequest } from '../../../../../src/runtime/kube/client.ts';
 import { changed, fixtureOf, without } from '../../cluster/fixture-of.ts';
 import { levels, verdictOf } from '../../cluster/verdict-of.ts';
 import type { Fixture } from '../../fixture.ts';

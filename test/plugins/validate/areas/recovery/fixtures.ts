@@ -1,5 +1,5 @@
-import type { RecoveryRehearsal } from '../../../../../src/core/envelope/recovery-rehearsal.ts';
-import { exitStatus, SvcError } from '../../../../../src/core/errors.ts';
+import type { RecoveryRehearsal } from '../../../../../src/objects/format/recovery-rehearsal.ts';
+import { exitStatus, SvcError } from '../../../../../src/runtime/errors.ts';
 import type { Fixture, Fixtures } from '../../fixture.ts';
 import { fakeStore } from '../../store/fake-store.ts';
 import { configOf } from '../../test-context.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RecoveryRehearsal } from '../../../../../src/core/envelope/recovery-rehearsal.ts';
+import type { RecoveryRehearsal } from '../../../../../src/objects/format/recovery-rehearsal.ts';
 import { recoveryChecks } from '../../../../../src/plugins/validate/areas/recovery.ts';
 import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import type { Fixture } from '../../fixture.ts';

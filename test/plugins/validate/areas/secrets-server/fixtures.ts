@@ -1,4 +1,4 @@
-import { VaultError } from '../../../../../src/runtime/vault/contract.ts';
+import { VaultError } from '../../../../../src/keyserver/contract.ts';
 import type { Fixture, Fixtures } from '../../fixture.ts';
 import { configOf } from '../../test-context.ts';
 import { type FakeVault, fakeVault, healthy, inDays } from '../../vault/fake-vault.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../../../src/cluster/kube/pod.ts';
 
 /** What a network plugin does when a pod is started, before any of its containers runs. */
 export interface PodNetwork {

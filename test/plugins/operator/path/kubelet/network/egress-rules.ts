@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../../../src/core/kubernetes/pod.ts';
+import type { Pod } from '../../../../../../src/cluster/kube/pod.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,0 +1,132 @@
+import { type LabelSelector, selects } from '../kube/labels.ts';
+import { type Block, contains, parseBlock } from './address.ts';
+import { type EgressRule, type NetworkPolicy, namespaceName, type Peer } from './contract.ts';
+import { byText } from './grants.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface WideningQuestion {
+  /** Our policies, meant to be complete. */
+  readonly ours: readonly NetworkPolicy[];
+  /** All other policies of the namespace; as policies add up, they can only widen ours. */
+  readonly others: readonly ObservedPolicy[];
+  /** Labels of the namespace's protected pods. */
+  readonly pods: readonly Labels[];
+}
+
+/**
+ * Sorted names of policies that let some pods reach more than ours do. A rule that cannot be compared with ours counts
+ * as wider.
+ */
+export function wideningPolicies({ ours, others, pods }: WideningQuestion): string[] {
+  return others
+    .filter(({ spec }) => concernsEgress(spec))
+    .filter((policy) => pods.some((labels) => widens(policy, allowedTo(labels, ours), labels)))
+    .map(({ name }) => name)
+    .sort(byText);
+}
+
+interface Allowed {
+  readonly namespace: string;
+  readonly rules: readonly EgressRule[];
+}
+
+function allowedTo(labels: Labels, ours: readonly NetworkPolicy[]): Allowed[] {
+  return ours
+    .filter(({ spec }) => selects(spec.podSelector, labels))
+    .map(({ metadata, spec }) => ({ namespace: metadata.namespace, rules: spec.egress }));
+}
+
+function widens({ spec }: ObservedPolicy, allowed: readonly Allowed[], labels: Labels): boolean {
+  if (!selects(spec.podSelector ?? {}, labels)) return false;
+  return (spec.egress ?? []).some((rule) => !isCovered(rule, allowed));
+}
+
+/** Each peer on each port must be allowed by one of our rules. */
+function isCovered({ to = [], ports = [] }: ObservedRule, allowed: readonly Allowed[]): boolean {
+  if (to.length === 0 || ports.length === 0) return false;
+  return to.every((peer) =>
+    ports.every((port) =>
+      allowed.some(({ namespace, rules }) => rules.some((rule) => covers(rule, namespace, peer, port))),
+    ),
+  );
+}
+
+function covers(rule: EgressRule, namespace: string, peer: ObservedPeer, port: ObservedPort): boolean {
+  return (
+    rule.to.some((own) => coversPeer(own, namespace, peer)) && rule.ports.some((own) => coversPort(own, port))
+  );
+}
+
+function coversPort(own: EgressRule['ports'][number], { protocol = 'TCP', port, endPort }: ObservedPort) {
+  return own.protocol === protocol && own.port === port && (endPort ?? port) === port;
+}
+
+function coversPeer(own: Peer, namespace: string, other: ObservedPeer): boolean {
+  if ('ipBlock' in own) {
+    const [outer, inner] = [own.ipBlock.cidr, other.ipBlock?.cidr].map(blockOf);
+    return outer !== undefined && inner !== undefined && contains(outer, inner);
+  }
+  const { ipBlock, namespaceSelector = only(namespace), podSelector = {} } = other;
+  return (
+    ipBlock === undefined &&
+    narrows(namespaceSelector, own.namespaceSelector.matchLabels) &&
+    narrows(podSelector, own.podSelector.matchLabels)
+  );
+}
+
+function blockOf(cidr: string | undefined): Block | undefined {
+  return cidr === undefined ? undefined : parseBlock(cidr);
+}
+
+/** Without a namespace selector, a peer is in the policy's own namespace. */
+function only(namespace: string): LabelSelector {
+  return { matchLabels: { [namespaceName]: namespace } };
+}
+
+/** Whether the selector demands each of these labels; further demands only narrow it. */
+function narrows({ matchLabels = {} }: LabelSelector, labels: Labels): boolean {
+  return Object.entries(labels).every(([key, value]) => matchLabels[key] === value);
+}
+
+/**
+ * The egress part of a network policy from the API server, whoever made it.
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/network-policy-v1/
+ */
+export interface ObservedPolicy {
+  readonly name: string;
+  readonly spec: ObservedSpec;
+}
+
+export interface ObservedSpec {
+  readonly podSelector?: LabelSelector;
+  readonly policyTypes?: readonly string[];
+  readonly egress?: readonly ObservedRule[];
+}
+
+/** A missing or empty member allows everything. */
+export interface ObservedRule {
+  readonly to?: readonly ObservedPeer[];
+  readonly ports?: readonly ObservedPort[];
+}
+
+interface ObservedPeer {
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  readonly namespaceSelector?: LabelSelector;
+  /** Without a namespace selector: pods of the policy's own namespace. */
+  readonly podSelector?: LabelSelector;
+}
+
+interface ObservedPort {
+  /** Default: TCP. */
+  readonly protocol?: string;
+  /** Missing: every port. */
+  readonly port?: number | string;
+  /** The last port of a range that begins with `port`. */
+  readonly endPort?: number;
+}
+
+/** Whether the policy restricts egress; without policy types, it does if it has egress rules. */
+export function concernsEgress({ policyTypes, egress = [] }: ObservedSpec): boolean {
+  return policyTypes?.includes('Egress') ?? egress.length > 0;
+}

@@ -1,0 +1,279 @@
+import type { Readable } from 'node:stream';
+import { parseBounded } from '../../runtime/bounds/bounded-json.ts';
+import { collect } from '../../runtime/bounds/collect.ts';
+import { exitStatus, SvcError, type SvcErrorOptions } from '../../runtime/errors.ts';
+import { fieldManager } from './labels.ts';
+
+/** A request to the API server. */
+export interface KubeRequest {
+  /** Default: GET. */
+  readonly method?: string;
+  /** Encoded path from the API's root, without a query: `/api/v1/pods`. */
+  readonly path: string;
+  /** Undefined members are omitted. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Type of the body; a patch names its kind. Default: `application/json`. */
+  readonly contentType?: string;
+  /** Default: `application/json`. */
+  readonly accept?: string;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Whether this replica leads, checked immediately before sending; if false, throws KUBE_NOT_LEADING. Default: not
+   * checked.
+   */
+  readonly leading?: () => boolean;
+  /** Time for the whole response; for a stream, until it begins. Default: 30 s. */
+  readonly timeoutMs?: number;
+  /** Larger responses are rejected; for `request` only. Default: 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** An authenticated client of a Kubernetes API server. */
+export interface KubeClient {
+  /** Its address and how it was found, for logs. */
+  readonly server: string;
+  readonly origin: string;
+  /**
+   * Resolves with the response's JSON, which is assumed to be a `T`.
+   * @throws KubeError unless successful; the signal's reason when aborted
+   */
+  request<T>(request: KubeRequest): Promise<T>;
+  /**
+   * Resolves with the result of `use`, which reads the body as it arrives and must limit its length.
+   * @throws KubeError unless successful in time; errors of `use`; the signal's reason when aborted
+   */
+  read<T>(request: KubeRequest, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
+  /**
+   * The response body as it arrives, for watches and logs; the caller destroys it or aborts the signal.
+   * @throws KubeError unless successful
+   */
+  stream(request: KubeRequest): Promise<Readable>;
+  close(): void;
+}
+
+/**
+ * `KUBE_UNAVAILABLE`: may be temporary; `KUBE_GONE`: the API server no longer has that resource version;
+ * `KUBE_PROTOCOL`: the response violates the API; `KUBE_NOT_LEADING`: the request was not sent.
+ */
+export type KubeErrorCode =
+  | 'KUBE_UNAVAILABLE'
+  | 'KUBE_DENIED'
+  | 'KUBE_GONE'
+  | 'KUBE_NOT_FOUND'
+  | 'KUBE_CONFLICT'
+  | 'KUBE_REFUSED'
+  | 'KUBE_NOT_LEADING'
+  | 'KUBE_PROTOCOL';
+
+const steps: Readonly<Record<KubeErrorCode, string>> = {
+  KUBE_UNAVAILABLE: 'The request is retried; check that the API server can be reached from here.',
+  KUBE_DENIED: 'Check that the service account is bound to the role that this component needs.',
+  KUBE_GONE: 'Nothing: the objects are listed again.',
+  KUBE_NOT_FOUND: 'Check the name, and that the custom resources are installed.',
+  KUBE_CONFLICT: 'Read the object again and repeat the change.',
+  KUBE_REFUSED: 'Check the message of the API server.',
+  KUBE_NOT_LEADING: 'Nothing: the new leader makes the change.',
+  KUBE_PROTOCOL: 'Check that the address is that of a Kubernetes API server.',
+};
+
+interface KubeErrorOptions extends Partial<SvcErrorOptions> {
+  /** HTTP status, or the code of a Status object in a watch. */
+  readonly status?: number | undefined;
+  /** Reason of a Status object, such as `AlreadyExists`. */
+  readonly reason?: string | undefined;
+  /** The API server asks to wait this long. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A request that the API server did not carry out. */
+export class KubeError extends SvcError {
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
+    const { status, reason, retryAfterMs, ...rest } = options;
+    super(code, message, { nextStep: steps[code], exitStatus: statusFor(code), ...rest });
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+function statusFor(code: KubeErrorCode): number {
+  return code === 'KUBE_DENIED' ? exitStatus.denied : exitStatus.unavailable;
+}
+
+export function hasCode(error: unknown, ...codes: readonly KubeErrorCode[]): error is KubeError {
+  return error instanceof KubeError && codes.some((code) => code === error.code);
+}
+
+/** Undefined for errors with these codes, which mean that the object does not exist. @throws KubeError for any other */
+export async function unless<T>(
+  request: Promise<T>,
+  ...codes: readonly KubeErrorCode[]
+): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (hasCode(error, ...codes)) return undefined;
+    throw error;
+  }
+}
+
+/** The members of every object; the rest depends on the kind. */
+export interface KubeObject {
+  readonly metadata: ObjectMeta;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly deletionTimestamp?: string;
+}
+
+/** `namespace/name`, or the name for kinds without namespaces. */
+export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** @throws KubeError KUBE_PROTOCOL unless the object has a name, a UID and a version */
+export function asObject<O extends KubeObject>(value: unknown): O {
+  const { name, uid, resourceVersion } = member(value, 'metadata');
+  if ([name, uid, resourceVersion].every(isText)) return value as O;
+  throw new KubeError('KUBE_PROTOCOL', 'An object came without name, uid or resourceVersion');
+}
+
+/** A member that is an object; an empty object otherwise. */
+export function member(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {};
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** @returns undefined if the object does not exist. @throws KubeError */
+export const readObject = <T>(
+  client: KubeClient,
+  path: string,
+  signal?: AbortSignal,
+): Promise<T | undefined> => unless(client.request<T>({ path, signal }), 'KUBE_NOT_FOUND');
+
+export interface ApplyRequest {
+  /** Path of the object, existing or not: `/api/v1/namespaces/default/configmaps/svc-ca`. */
+  readonly path: string;
+  /**
+   * Has `apiVersion`, `kind` and all fields that we want to own; fields that we owned and that are missing are removed.
+   */
+  readonly object: object;
+  /** Take over fields that others have set differently; default: such a conflict is KUBE_CONFLICT. */
+  readonly force?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Server-side apply: creates the object if necessary; an apply without changes is not a write.
+ * @returns the resulting object
+ * @throws KubeError
+ */
+export function apply<T>(client: KubeClient, request: ApplyRequest): Promise<T> {
+  const { path, object: body, force = false, signal } = request;
+  const query = { fieldManager, force };
+  return client.request<T>({
+    ...{ method: 'PATCH', path, query, body, signal },
+    contentType: 'application/apply-patch+yaml',
+  });
+}
+
+/** Applies the status of an existing object that nobody else writes. @throws KubeError */
+export function applyStatus<T>(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<T> {
+  return apply<T>(client, { ...request, path: `${request.path}/status`, force: true });
+}
+
+const longestMessage = 300;
+/** Values and names of a Status object. */
+const mostOfStatus = 10_000;
+const codes: Readonly<Record<number, KubeErrorCode>> = {
+  401: 'KUBE_DENIED',
+  403: 'KUBE_DENIED',
+  404: 'KUBE_NOT_FOUND',
+  409: 'KUBE_CONFLICT',
+  410: 'KUBE_GONE',
+  429: 'KUBE_UNAVAILABLE',
+};
+
+/**
+ * The error for an unsuccessful response.
+ * @param what the request, such as `GET /api/v1/pods`
+ * @param body text of a Status object, or anything else
+ * @param retryAfter value of the `Retry-After` header
+ */
+export function failureOf(what: string, status: number, body: string, retryAfter?: string): KubeError {
+  const { message, reason, seconds } = statusObject(body);
+  const wait = Number(retryAfter ?? seconds);
+  return new KubeError(codeFor(status), `${what}: ${status}: ${message}`, {
+    status,
+    reason,
+    retryAfterMs: Number.isFinite(wait) && wait > 0 ? wait * 1_000 : undefined,
+  });
+}
+
+function codeFor(status: number): KubeErrorCode {
+  return codes[status] ?? (status >= 500 ? 'KUBE_UNAVAILABLE' : 'KUBE_REFUSED');
+}
+
+interface StatusObject {
+  readonly message: string;
+  readonly reason: string | undefined;
+  readonly seconds: unknown;
+}
+
+function statusObject(body: string): StatusObject {
+  const { message, reason, details } = parsed(body);
+  return {
+    message: (typeof message === 'string' ? message : 'no Status object came with it').slice(
+      0,
+      longestMessage,
+    ),
+    reason: typeof reason === 'string' ? reason : undefined,
+    seconds: (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds,
+  };
+}
+
+function parsed(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = parseBounded(body, { maxParts: mostOfStatus });
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Reads the whole body as text. @throws KubeError KUBE_PROTOCOL for more than `maxBytes` */
+export async function readBody(what: string, body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const tooLong = () => new KubeError('KUBE_PROTOCOL', `${what}: the answer has over ${maxBytes} bytes`);
+  return (await collect(body, maxBytes, tooLong)).toString('utf8');
+}
+
+/**
+ * Values and names of an object. What etcd stores of one has at most 1.5 MiB, in which even empty texts take two bytes
+ * each: more than any object that the API server has, so that nobody's object stops those who follow its kind.
+ */
+const mostOfObject = 400_000;
+
+/** @throws KubeError KUBE_PROTOCOL unless the text is JSON within the bounds */
+export function parseJson(what: string, text: string): unknown {
+  try {
+    return parseBounded(text, { maxParts: mostOfObject });
+  } catch (cause) {
+    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is not JSON`, { cause });
+  }
+}

@@ -1,0 +1,179 @@
+import { Resolver } from 'node:dns/promises';
+import { BoundedMap } from '../../runtime/bounds/bounded-map.ts';
+
+export interface NameBookOptions {
+  readonly resolver: NameResolver;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** How long an address is kept after its name last resolved to it. Default: 10 minutes. */
+  readonly keepMs?: number;
+  /** How long an answer is reused. Default: 20 s. */
+  readonly freshMs?: number;
+  /** Maximum number of names; the least recently used is dropped. Default: 2,000. */
+  readonly maxNames?: number;
+}
+
+/** Addresses of names outside the cluster, kept while DNS rotates or fails. */
+export interface NameBook {
+  /** Sorted; empty if the name never had any. Rejects only with the signal's reason. */
+  addressesOf(host: string, signal: AbortSignal, scope?: string): Promise<readonly string[]>;
+  /** Whether addresses of this scope's names were left out, because there are too many. */
+  isFull(scope: string): boolean;
+  /** Restores earlier addresses, for this scope only; newer ones stay. */
+  remember(host: string, addresses: readonly string[], scope?: string): void;
+}
+
+interface Scope {
+  addresses: number;
+  isFull: boolean;
+}
+
+interface Entry {
+  readonly scope: string;
+  /** By address, when the name last resolved to it, as far as known. */
+  readonly seen: BoundedMap<string, number>;
+  askedAt: number;
+}
+
+/** Maximum per name; the oldest are dropped. */
+const maxAddresses = 1024;
+/**
+ * Of all names of a scope: a policy with more would be larger than what the API server takes. Who owns the names may
+ * have a name server answer with other addresses each time.
+ */
+const maxOfScope = 4_096;
+/** Of all scopes: some 10 MiB. */
+const maxOfAll = 65_536;
+/** A name has so many in any case. */
+const minAddresses = 8;
+
+export function createNameBook(options: NameBookOptions): NameBook {
+  const { resolver, now, keepMs = 600_000, freshMs = 20_000, maxNames = 2_000 } = options;
+  const entries = new BoundedMap<string, Entry>(maxNames);
+  const scopes = new Map<string, Scope>();
+  let all = 0;
+  /** Addresses of names that were dropped, too, count until the next look. */
+  const recount = () => {
+    scopes.clear();
+    all = 0;
+    for (const [, { scope, seen }] of entries) count(scope, seen.size);
+  };
+  const count = (scope: string, change: number): Scope => {
+    const known = scopes.get(scope) ?? { addresses: 0, isFull: false };
+    scopes.set(scope, known);
+    known.addresses += change;
+    all += change;
+    return known;
+  };
+  const add = ({ scope, seen }: Entry, address: string, at: number) => {
+    const before = seen.size;
+    const ofScope = count(scope, 0);
+    const isKnown = seen.peek(address) !== undefined;
+    if (!isKnown && before >= minAddresses && (ofScope.addresses >= maxOfScope || all >= maxOfAll)) {
+      ofScope.isFull = true;
+      const [oldest] = seen;
+      if (oldest !== undefined) seen.delete(oldest[0]);
+    }
+    seen.set(address, at);
+    count(scope, seen.size - before);
+  };
+  const entryOf = (host: string, scope: string): Entry => {
+    const key = `${scope} ${host}`;
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const seen = new BoundedMap<string, number>(maxAddresses);
+    const entry = { scope, seen, askedAt: Number.NEGATIVE_INFINITY };
+    const isFull = entries.size === maxNames;
+    entries.set(key, entry);
+    if (isFull) recount();
+    return entry;
+  };
+  const ask = async (host: string, entry: Entry, signal: AbortSignal) => {
+    const { addresses, failed } = await resolver(host, signal);
+    const at = now();
+    entry.askedAt = at;
+    // while DNS fails, nothing shows that a name has stopped resolving
+    for (const address of failed ? [...addressesIn(entry), ...addresses] : addresses) add(entry, address, at);
+    const before = entry.seen.size;
+    for (const [address, last] of entry.seen) if (at - last >= keepMs) entry.seen.delete(address);
+    const ofScope = count(entry.scope, entry.seen.size - before);
+    if (ofScope.addresses < maxOfScope && all < maxOfAll) ofScope.isFull = false;
+  };
+  return {
+    async addressesOf(host, signal, scope = '') {
+      const entry = entryOf(host, scope);
+      if (now() - entry.askedAt >= freshMs) await ask(host, entry, signal);
+      return addressesIn(entry).sort();
+    },
+    remember(host, addresses, scope = '') {
+      const entry = entryOf(host, scope);
+      for (const address of addresses) if (entry.seen.peek(address) === undefined) add(entry, address, now());
+    },
+    isFull: (scope) => scopes.get(scope)?.isFull ?? false,
+  };
+}
+
+const addressesIn = ({ seen }: Entry): string[] => [...seen].map(([address]) => address);
+
+/** Current DNS answer for a name. */
+export interface NameAnswer {
+  readonly addresses: readonly string[];
+  /** Some name servers could not be asked, so there may be more addresses. */
+  readonly failed: boolean;
+}
+
+/** Resolves the addresses of a name, IPv4 and IPv6, at most 256 of each; rejects only with the signal's reason. */
+export type NameResolver = (host: string, signal: AbortSignal) => Promise<NameAnswer>;
+
+/** A message has room for 4,000, and the owner of a name that a pod names may fill it. */
+const mostOfAnswer = 256;
+const notThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/**
+ * Responds within about ten seconds, even if name servers do not.
+ * @param servers `address:port`; default: this machine's
+ */
+export function systemResolver(servers?: readonly string[]): NameResolver {
+  return async (host, signal) => {
+    signal.throwIfAborted();
+    const resolver = new Resolver({ timeout: 2_500, tries: 2, maxTimeout: 5_000 });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    signal.removeEventListener('abort', cancel);
+    signal.throwIfAborted();
+    return {
+      addresses: answers.flatMap((answer) =>
+        answer.status === 'fulfilled' ? answer.value.slice(0, mostOfAnswer) : [],
+      ),
+      failed: answers.some((answer) => answer.status === 'rejected' && !notThere.has(answer.reason?.code)),
+    };
+  };
+}
+
+export interface RecentOptions {
+  readonly now: () => number;
+  readonly freshMs: number;
+  /** Maximum number of entries; the least recently used is dropped. */
+  readonly maxKeys: number;
+}
+
+/** Caches answers for some time; failures are not cached. */
+export interface Recent<T> {
+  get(key: string, load: () => Promise<T>): Promise<T>;
+}
+
+export function createRecent<T>({ now, freshMs, maxKeys }: RecentOptions): Recent<T> {
+  const known = new BoundedMap<string, { readonly value: T }>(maxKeys, { age: { mostMs: freshMs, now } });
+  return {
+    async get(key, load) {
+      const entry = known.get(key);
+      if (entry !== undefined) return entry.value;
+      const at = now();
+      const value = await load();
+      known.set(key, { value }, at);
+      return value;
+    },
+  };
+}

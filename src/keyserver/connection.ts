@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { exitStatus, SvcError } from '../runtime/errors.ts';
+import type { VaultEndpoint, VaultPlace } from './settings.ts';
+
+/** PEM files, each read again when it has changed. */
+export type TlsFiles = Pick<VaultEndpoint, 'caFiles' | 'caPath' | 'client'>;
+
+/** Address of the key server, and how to connect to it. */
+export interface VaultConnectionSettings {
+  /** `https://host:port`, with a path if a gateway adds one. */
+  readonly address: URL;
+  readonly namespace: string | undefined;
+  /** CAs given here replace the built-in roots, as in Vault's own clients. */
+  readonly tls: TlsFiles;
+  /** Development only: accepts any certificate. */
+  readonly skipVerify: boolean;
+  /** Whether to follow a standby's 307 to the active server. */
+  readonly followStandby: boolean;
+  /** Milliseconds until TCP and TLS are established. */
+  readonly connectTimeoutMs: number;
+  /** Milliseconds for one whole exchange. */
+  readonly requestTimeoutMs: number;
+  /** Maximum bytes of one response. */
+  readonly maxAnswerBytes: number;
+  /** Maximum number of connections. */
+  readonly maxSockets: number;
+}
+
+export const connectionDefaults = {
+  connectTimeoutMs: 5_000,
+  requestTimeoutMs: 10_000,
+  maxAnswerBytes: 8 * 1024 * 1024,
+  maxSockets: 64,
+} as const satisfies Partial<VaultConnectionSettings>;
+
+/** A client certificate is meant for the named server or broker, so with one no redirect is followed. */
+export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnectionSettings {
+  const { url, skipVerify, caFiles, caPath, client } = endpoint;
+  return {
+    ...connectionDefaults,
+    address: url,
+    namespace,
+    skipVerify,
+    tls: { caFiles, caPath, client },
+    followStandby: client === undefined,
+  };
+}
+
+/** Prefix of every path: `/v1/`, below a gateway's path if there is one. */
+export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
+  `${address.pathname.replace(/\/+$/, '')}/v1/`;
+
+/** Headers of every request except the token, which the caller adds as text or bytes. */
+export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: boolean): [string, string][] {
+  return [
+    ['Accept', 'application/json'],
+    ['X-Vault-Request', 'true'],
+    ...(namespace === undefined ? [] : ([['X-Vault-Namespace', namespace]] satisfies [string, string][])),
+    ...(hasBody ? ([['Content-Type', 'application/json']] satisfies [string, string][]) : []),
+  ];
+}
+
+/** Certificates and keys from files, checked before each new connection and read again when they have changed. */
+export class TlsContext {
+  #files: TlsFiles;
+  #fingerprint = '';
+  #authorities: Authorities;
+  #context: SecureContext;
+
+  /** @throws SvcError (exit 78) for an unusable file */
+  constructor(files: TlsFiles) {
+    this.#files = files;
+    [this.#authorities, this.#context] = usable(files, () => {
+      this.#fingerprint = fingerprint(files);
+      const trusted = authorities(files);
+      return [trusted, load(files, trusted)] as const;
+    });
+  }
+
+  /** For files that others than their owner could write: from now on only the client certificate is read again. */
+  keepAuthorities(): void {
+    this.#files = { ...this.#files, caFiles: [], caPath: undefined };
+  }
+
+  /** Keeps the former certificates while new ones are incomplete or do not match. */
+  current(): SecureContext {
+    try {
+      const seen = fingerprint(this.#files);
+      if (seen !== this.#fingerprint) {
+        const trusted = { ...this.#authorities, ...authorities(this.#files) };
+        this.#context = load(this.#files, trusted);
+        this.#authorities = trusted;
+        this.#fingerprint = seen;
+      }
+    } catch {
+      return this.#context;
+    }
+    return this.#context;
+  }
+}
+
+/** SSL_OP_CLEANSE_PLAINTEXT, which Node does not define: OpenSSL zeroes its copy of data that it has handed over. */
+const secureOptions = 2;
+
+interface Authorities {
+  readonly ca?: string[];
+}
+
+function load(files: TlsFiles, trusted: Authorities): SecureContext {
+  const trust = { ...trusted, ...clientIdentity(files) };
+  return createSecureContext({ minVersion: 'TLSv1.2', secureOptions, ...trust });
+}
+
+function usable<T>(files: TlsFiles, make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    const names = [...files.caFiles, files.caPath, files.client?.certFile, files.client?.keyFile];
+    const given = names.filter((name) => name !== undefined).join(', ');
+    throw new SvcError('VAULT_TLS_FILES', `The TLS files for the key server cannot be used (${given})`, {
+      nextStep: 'Give PEM files that exist, and a client key that matches its certificate.',
+      exitStatus: exitStatus.config,
+      cause,
+    });
+  }
+}
+
+function authorities(files: TlsFiles): Authorities {
+  const ca = [...files.caFiles.map(certificatesOf), ...certificatesIn(files.caPath)];
+  return ca.length === 0 ? {} : { ca };
+}
+
+function clientIdentity({ client }: TlsFiles): { cert?: string; key?: Buffer } {
+  if (client === undefined) return {};
+  return { cert: certificatesOf(client.certFile), key: readFileSync(client.keyFile) };
+}
+
+const isCertificate = (text: string): boolean => text.includes('-----BEGIN CERTIFICATE-----');
+
+function certificatesOf(file: string): string {
+  const text = readFileSync(file, 'utf8');
+  if (!isCertificate(text)) throw new Error(`no certificate in ${file}`);
+  return text;
+}
+
+function certificatesIn(dir: string | undefined): string[] {
+  if (dir === undefined) return [];
+  const found = certificateFiles(dir)
+    .map((file) => readFileSync(file, 'utf8'))
+    .filter(isCertificate);
+  if (found.length === 0) throw new Error(`no certificate in ${dir}`);
+  return found;
+}
+
+/** Regular files, following links, without the `..data` folders of Kubernetes. */
+export function certificateFiles(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => !name.startsWith('..'))
+    .sort()
+    .map((name) => join(dir, name))
+    .filter((file) => statSync(file).isFile());
+}
+
+const fingerprint = (files: TlsFiles): string => filesOf(files).map(stamp).join('\n');
+
+function filesOf({ caFiles, caPath, client }: TlsFiles): string[] {
+  const identity = client === undefined ? [] : [client.certFile, client.keyFile];
+  return [...caFiles, ...(caPath === undefined ? [] : certificateFiles(caPath)), ...identity];
+}
+
+/** Changes with every write and every rename into place. */
+export function stamp(file: string): string {
+  const { ino, mtimeMs, size } = statSync(file);
+  return `${file} ${ino} ${mtimeMs} ${size}`;
+}

@@ -1,0 +1,165 @@
+import { failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
+import { vaultPath } from './path.ts';
+import { namesDeadToken } from './transit-messages.ts';
+
+/*
+ * Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. Shared by both clients:
+ * `auth.ts` makes strings of tokens, `secret-client` must not, so each passes its own reader of answers.
+ */
+
+export const lookUpRequest = { method: 'GET', path: 'auth/token/lookup-self' } as const;
+export const renewRequest = { method: 'POST', path: 'auth/token/renew-self' } as const;
+
+/** @param mountPath such as `auth/kubernetes` */
+export const loginRequest = (mountPath: string) =>
+  ({ method: 'POST', path: vaultPath(mountPath, 'login') }) as const satisfies VaultRequest;
+
+/** Lifetime of a token. */
+export interface TokenLease {
+  /** 0 if the token has no end; undefined if it may not look itself up. */
+  readonly leaseSeconds: number | undefined;
+  /** Whether a renewal may work; true if unknown. */
+  readonly renewable: boolean;
+}
+
+export interface RenewedLease extends TokenLease {
+  readonly leaseSeconds: number;
+}
+
+/** Reads single members of an answer, none of which are secret; `JsonView` does so on bytes. */
+export interface AnswerFields {
+  string(...names: readonly string[]): string | undefined;
+  number(...names: readonly string[]): number | undefined;
+  isTrue(...names: readonly string[]): boolean;
+}
+
+export interface LoginAnswer {
+  readonly status: number;
+  /** Called only for a 200. */
+  readonly fields: () => AnswerFields;
+  /** The key server's error messages without secrets; called for any other status. */
+  readonly errors: () => readonly string[];
+}
+
+/**
+ * The lease of a token that was looked up. If a policy forbids that, its end stays unknown until a renewal.
+ * @throws VaultError of kind `denied` if the key server does not know the token
+ */
+export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
+  if (status === 200) return lifetime(fields());
+  const said = errors();
+  if (status === 403 && !namesDeadToken(said)) return { leaseSeconds: undefined, renewable: true };
+  throw refusalOf(lookUpRequest, status, said);
+}
+
+/** `ttl` is in whole seconds; a token without an end has 0, and no `expire_time`. */
+function lifetime(fields: AnswerFields): RenewedLease {
+  const seconds = bounded(fields.number('data', 'ttl') ?? 0);
+  const ends = fields.string('data', 'expire_time') !== undefined;
+  return {
+    leaseSeconds: ends ? Math.max(1, seconds) : seconds,
+    renewable: fields.isTrue('data', 'renewable'),
+  };
+}
+
+/** The lease of a token from a login or renewal. @throws VaultError if the answer has none */
+export function grantedLease(fields: AnswerFields, path: string): RenewedLease {
+  const leaseSeconds = fields.number('auth', 'lease_duration');
+  if (leaseSeconds === undefined) throw withoutToken(path);
+  return { leaseSeconds: bounded(leaseSeconds), renewable: fields.isTrue('auth', 'renewable') };
+}
+
+/** A century: longer or invalid durations are a server's mistake, and exceed what timers can count. */
+const mostSeconds = 3_155_760_000;
+
+const bounded = (seconds: number): number => Math.min(Math.max(0, seconds), mostSeconds);
+
+export const withoutToken = (path: string): VaultError =>
+  new VaultError('unavailable', `The key server answered ${path} without a token`, { path });
+
+/** Whether a renewal gained enough: near a token's maximum TTL renewals gain less and less, and a login is due. */
+export const gainsEnough = (renewedSeconds: number, fullSeconds: number): boolean =>
+  renewedSeconds >= fullSeconds / 2;
+
+/** An unknown role gives a 400, a foreign service account a 403, a missing mount a 403 or 404. */
+export function loginRefusal(
+  path: string,
+  role: string,
+  status: number,
+  errors: readonly string[],
+): VaultError {
+  const failure = failureOf({ method: 'POST', path }, { status, body: { errors } });
+  if (failure.kind === 'unavailable') return failure;
+  const reason = plainText(...errors);
+  return new VaultError('denied', `The key server refuses the login at ${path} as role ${role}: ${reason}`, {
+    status,
+    path,
+    nextStep:
+      'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account.',
+  });
+}
+
+/** Releasable memory of a token. */
+export interface TokenHolder {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/** A token or JWT as bytes, without surrounding white space. */
+export class TokenBytes {
+  readonly #holder: TokenHolder;
+  readonly #start: number;
+  readonly #end: number;
+
+  /** @param holder released together with this */
+  constructor(holder: TokenHolder) {
+    const { bytes } = holder;
+    let start = 0;
+    let end = bytes.length;
+    while (start < end && isBlank(bytes[start])) start++;
+    while (end > start && isBlank(bytes[end - 1])) end--;
+    this.#holder = holder;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  /** The token in place. */
+  get bytes(): Buffer {
+    return this.#holder.bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Why the bytes cannot be a token; undefined if they can. */
+  get fault(): string | undefined {
+    if (this.#start === this.#end) return 'is empty';
+    return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
+  }
+
+  release(): void {
+    this.#holder.release();
+  }
+}
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
+
+/**
+ * The token in a file.
+ * @throws VaultError of kind `unavailable`, because the file may appear or be filled later
+ */
+export function tokenInFile(holder: TokenHolder, path: string, what: string): TokenBytes {
+  const token = new TokenBytes(holder);
+  const { fault } = token;
+  if (fault === undefined) return token;
+  token.release();
+  throw unusableTokenFile(what, path, fault);
+}
+
+export const unreadableTokenFile = (what: string, path: string, cause: unknown): VaultError =>
+  unusableTokenFile(what, path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
+
+function unusableTokenFile(what: string, path: string, fault: string, cause?: unknown): VaultError {
+  return new VaultError('unavailable', `The ${what} file ${path} ${fault}`, {
+    cause,
+    nextStep: `Put one token into ${path}; it is read again at the next attempt.`,
+  });
+}

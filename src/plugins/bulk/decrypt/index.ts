@@ -1,0 +1,202 @@
+import { refuseLongKey } from '../../../objects/s3/request.ts';
+import { storeOf } from '../../../objects/upstream/store-settings.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
+import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Sources } from '../../../runtime/settings/resolve.ts';
+import { eachOf, endOf, type Fault, Faults, placeOf, readPlace } from '../bulk-run.ts';
+import { intoBucket } from './into-bucket.ts';
+import { intoFolder, lookIntoFolder } from './into-folder.ts';
+import type { Place } from './journal.ts';
+import type { StoredEntry } from './list-objects.ts';
+import { type DecryptSettings, type RecoverySettings, resolveDecryptSettings } from './settings.ts';
+import { type OpenedObject, openSource, type Source } from './source.ts';
+import type { TakenIn, Target, TargetPage } from './target.ts';
+
+export interface DecryptCall {
+  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
+  /** `s3://bucket` or `s3://bucket/prefix`. */
+  readonly from: string;
+  /** A folder, or `s3://bucket` or `s3://bucket/prefix`. */
+  readonly to: string;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Called now and then with the current counts. */
+  readonly onProgress: (counts: Counts) => void;
+}
+
+/** Numbers of objects, except `bytes`. */
+export interface Counts {
+  /** Listed by the store, without helper objects. */
+  listed: number;
+  /** Decrypted, verified and written; in a dry run those that would be. */
+  done: number;
+  /** Of `done`: objects that were not encrypted, written as stored. */
+  unencrypted: number;
+  /** Completed by an earlier run. */
+  skipped: number;
+  /** Plaintext bytes of `done`. */
+  bytes: number;
+}
+
+/** An object whose file does not have the key's usual name because that name was taken. */
+export interface Renamed {
+  readonly key: string;
+  readonly path: string;
+}
+
+export interface DecryptReport extends Counts {
+  readonly dryRun: boolean;
+  /** The first renamed objects; `renamedCount` counts all. */
+  readonly renamed: readonly Renamed[];
+  readonly renamedCount: number;
+  readonly faults: readonly Fault[];
+  readonly faultCount: number;
+  readonly faultsByReason: Readonly<Record<string, number>>;
+  /** The error that ended the run early. */
+  readonly endedBy: Error | undefined;
+}
+
+const maxRenamed = 1_000;
+
+/**
+ * Reads objects directly from the store, verifies and decrypts them, and writes them into a folder or another bucket. A
+ * later run continues where this one ended, however it ended.
+ * @throws SvcError if the run cannot start: CONFIG_INVALID, DECRYPT_USAGE, DECRYPT_FOLDER
+ */
+export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
+  const { bucket, prefix } = placeOf(call.from, 'decrypt');
+  const settings = resolveDecryptSettings(call.sources);
+  const { upstream } = storeOf(settings);
+  const place = { store: upstream.href, bucket, prefix };
+  const log = await createLogger({ component: 'proxy-decrypt', level: 'error' });
+  const source = openSource(bucket, settings, call.sources.env, log);
+  try {
+    const target = openTarget(call, place, settings, log);
+    let whole = false;
+    try {
+      const run = { call, source, target, place, concurrency: settings.concurrency };
+      const report = await decryptAll(run, upstream.host);
+      whole = report.endedBy === undefined && !call.signal.aborted;
+      return report;
+    } finally {
+      target.close(whole);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function openTarget(
+  { to, dryRun, sources }: DecryptCall,
+  place: Place,
+  settings: RecoverySettings | DecryptSettings,
+  log: Logger,
+): Target {
+  if (to.startsWith('s3://')) {
+    const target = targetOf(to, settings.reservedPrefix);
+    return intoBucket(target, place, settings, sources.env, log);
+  }
+  return dryRun ? lookIntoFolder(to, place) : intoFolder(to, place);
+}
+
+/** A target prefix is treated as a folder. @throws SvcError DECRYPT_USAGE */
+function targetOf(to: string, reservedPrefix: string): { bucket: string; prefix: string } {
+  const place = readPlace(to);
+  const prefix = place?.prefix.replace(/(?<=[^/])$/, '/');
+  if (place !== undefined && prefix !== undefined && !prefix.startsWith(reservedPrefix))
+    return { bucket: place.bucket, prefix };
+  throw new SvcError('DECRYPT_USAGE', `${to} cannot be used for plaintext`, {
+    nextStep: `Name a folder, s3://bucket or s3://bucket/prefix with --to; the prefix must not begin with ${reservedPrefix}.`,
+    exitStatus: exitStatus.config,
+  });
+}
+
+interface Run {
+  readonly call: DecryptCall;
+  readonly source: Source;
+  readonly target: Target;
+  readonly place: Place;
+  readonly concurrency: number;
+}
+
+/** Works page by page, so that the entries of earlier runs can be read in step with the listing. */
+async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
+  const { call, source, target, place, concurrency } = run;
+  const tally = new RunTally(new Faults(call.to));
+  let endedBy: Error | undefined;
+  try {
+    for await (const page of source.pages(place.prefix, call.signal)) {
+      tally.counts.listed += page.length;
+      const there = await target.page(page, call.signal);
+      await eachOf(page, concurrency, call.signal, async (object, signal) => {
+        try {
+          await decryptOne(run, there, object, tally, signal);
+          tally.faults.succeeded();
+        } catch (error) {
+          signal.throwIfAborted();
+          tally.faults.add(object.key, error);
+        }
+        call.onProgress(tally.counts);
+      });
+    }
+  } catch (error) {
+    // an interruption is not a fault, and results so far are still reported
+    if (!call.signal.aborted) endedBy = endOf(error, 'decrypt', host, place.bucket);
+  }
+  return tally.report(call.dryRun, endedBy);
+}
+
+/** A dry run checks metadata and lengths only; it unwraps no key and reads no body. */
+async function decryptOne(
+  { call, source }: Run,
+  there: TargetPage,
+  object: StoredEntry,
+  tally: RunTally,
+  signal: AbortSignal,
+): Promise<void> {
+  refuseLongKey(object.key);
+  if (await there.has(object, signal)) tally.counts.skipped++;
+  else if (call.dryRun) {
+    const { encrypted, size = object.stored } = await source.look(object.key, signal);
+    tally.came(object, encrypted, { bytes: size });
+  } else {
+    const take = async (opened: OpenedObject) => ({
+      encrypted: opened.encrypted,
+      taken: await there.take(object, opened, signal),
+    });
+    try {
+      const { encrypted, taken } = await source.read(object.key, take, signal);
+      tally.came(object, encrypted, taken);
+    } catch (error) {
+      there.keepEarlier(object);
+      throw error;
+    }
+  }
+}
+
+class RunTally {
+  readonly counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
+  readonly faults: Faults;
+  readonly #renamed: Renamed[] = [];
+  #renamedCount = 0;
+
+  constructor(faults: Faults) {
+    this.faults = faults;
+  }
+
+  came({ key }: StoredEntry, encrypted: boolean, { bytes, renamed: path }: TakenIn): void {
+    this.counts.done++;
+    this.counts.bytes += bytes;
+    if (!encrypted) this.counts.unencrypted++;
+    if (path !== undefined && ++this.#renamedCount <= maxRenamed) this.#renamed.push({ key, path });
+  }
+
+  report(dryRun: boolean, endedBy: Error | undefined): DecryptReport {
+    const { listed, count, byReason } = this.faults;
+    return {
+      ...{ ...this.counts, dryRun, renamed: this.#renamed, renamedCount: this.#renamedCount },
+      ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
+    };
+  }
+}
