@@ -105,7 +105,7 @@ export interface HeldMemory {
 }
 
 /** At the other end of a request. */
-export interface Caller {
+export interface PacedCaller {
   /** Bytes that have moved between it and this process. */
   moved(): number;
   /** Disconnects it. */
@@ -143,7 +143,7 @@ export class MemoryBudget {
    * Does work that holds memory of this kind and is as fast as the caller. While others wait for that memory, the caller
    * that has been slow for the longest is disconnected.
    */
-  atPaceOf<T>(caller: Caller, kind: HeldKind, work: () => Promise<T>): Promise<T> {
+  atPaceOf<T>(caller: PacedCaller, kind: HeldKind, work: () => Promise<T>): Promise<T> {
     return this.#kind(kind).atPaceOf(caller, work);
   }
 
@@ -168,7 +168,7 @@ class Kind {
   readonly holds = new Set<Hold>();
   /** Called when memory of this kind, or a place in it, has become free. */
   readonly freed: () => void;
-  readonly #paces = new Map<Caller, Pace>();
+  readonly #paces = new Map<PacedCaller, Pace>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(budget: Budget, freed: () => void) {
@@ -182,7 +182,7 @@ class Kind {
     first?.force();
   }
 
-  async atPaceOf<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  async atPaceOf<T>(caller: PacedCaller, work: () => Promise<T>): Promise<T> {
     this.#paces.set(caller, new Pace(minPace, caller.moved()));
     try {
       return await work();
@@ -202,7 +202,7 @@ class Kind {
   }
 
   #endSlowest(): void {
-    let slowest: Caller | undefined;
+    let slowest: PacedCaller | undefined;
     let slowestSince = Number.POSITIVE_INFINITY;
     for (const [caller, pace] of this.#paces) {
       const since = pace.slowSince(caller.moved()) ?? Number.POSITIVE_INFINITY;
@@ -285,11 +285,11 @@ class Hold implements HeldMemory {
 export class RequestMemory {
   readonly #budget: MemoryBudget;
   readonly #signal: AbortSignal;
-  readonly #caller: Caller | undefined;
+  readonly #caller: PacedCaller | undefined;
   readonly #holds = new Map<HeldKind, HeldMemory>();
 
   /** @param caller absent: the request is the process's own */
-  constructor(budget: MemoryBudget, signal: AbortSignal, caller?: Caller) {
+  constructor(budget: MemoryBudget, signal: AbortSignal, caller?: PacedCaller) {
     this.#budget = budget;
     this.#signal = signal;
     this.#caller = caller;

@@ -42,14 +42,14 @@ function refusal({
 }
 
 /** An answer that is ready to be sent; the patch becomes base64 only then. */
-export interface Answer {
+export interface ReviewResponse {
   readonly head: string;
   /** JSON patch. */
   readonly patch: Buffer;
   readonly tail: string;
 }
 
-export function answerBytes(uid: string, decision: Decision): Answer {
+export function answerBytes(uid: string, decision: Decision): ReviewResponse {
   const response = responseFor(uid, decision);
   const text = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
   if (decision.kind !== 'inject') return { head: text, patch: Buffer.alloc(0), tail: '' };
@@ -60,7 +60,7 @@ export function answerBytes(uid: string, decision: Decision): Answer {
 /** A multiple of three bytes: the base64 of the pieces is that of the whole. */
 const pieceBytes = 48 * 1024;
 
-export function* piecesOf({ head, patch, tail }: Answer): Generator<string> {
+export function* piecesOf({ head, patch, tail }: ReviewResponse): Generator<string> {
   if (patch.length <= pieceBytes) return yield head + patch.toString('base64') + tail;
   yield head;
   for (let at = 0; at < patch.length; at += pieceBytes) yield patch.toString('base64', at, at + pieceBytes);
@@ -70,7 +70,7 @@ export function* piecesOf({ head, patch, tail }: Answer): Generator<string> {
 /** Sends the answer as fast as the caller reads it, until the signal. */
 export async function sendAnswer(
   response: ServerResponse,
-  answer: Answer,
+  answer: ReviewResponse,
   signal: AbortSignal,
 ): Promise<void> {
   if (response.destroyed) return;

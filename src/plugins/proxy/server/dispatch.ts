@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
 import { faultOf, reportFault } from '../../../objects/fault.ts';
 import { maxPlaintextBytes } from '../../../objects/format/cipher.ts';
-import { type Caller, type HeldMemory, RequestMemory } from '../../../objects/held-memory.ts';
+import { type HeldMemory, type PacedCaller, RequestMemory } from '../../../objects/held-memory.ts';
 import { s3Error } from '../../../objects/s3/error.ts';
 import { joinRepeated } from '../../../objects/s3/headers.ts';
 import { classify, type OperationName } from '../../../objects/s3/operation.ts';
@@ -285,7 +285,7 @@ class Serving {
   }
 }
 
-const callerAt = (socket: Socket): Caller => ({
+const callerAt = (socket: Socket): PacedCaller => ({
   moved: () => movedBy(socket),
   end: () => resetSocket(socket),
 });
