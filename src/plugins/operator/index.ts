@@ -13,6 +13,7 @@ import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { keepHeapSmall } from '../../runtime/memory.ts';
 import { readAuthorities } from '../../runtime/net/certificates.ts';
 import type { ListenAddress } from '../../runtime/settings/listen-address.ts';
+import { CallerMemory } from './caller-memory.ts';
 import { startCertificates } from './certificates/start-certificates.ts';
 import type { Leadership } from './contract.ts';
 import { authorityKeys } from './controllers/authority-files.ts';
@@ -81,7 +82,8 @@ export async function startOperator(
     ...parts,
     ...{ serviceName, certDir: config.certDir },
   });
-  const shared = { ...parts, cluster, defaults: injectionDefaults(config), certificates };
+  const memory = new CallerMemory();
+  const shared = { ...parts, cluster, defaults: injectionDefaults(config), certificates, memory };
   const controllers = await startControllers({
     ...shared,
     authorityPaths: { secretsServer: config.caFile, objectStore: config.storeCaFile },

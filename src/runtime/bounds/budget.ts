@@ -51,6 +51,12 @@ export class Budget {
     return this.#waiting.size;
   }
 
+  /** Whether the next request waits only because other parts hold the whole. */
+  get lacksWhole(): boolean {
+    const next = this.#next();
+    return next !== undefined && this.#used + next.amount <= this.#most && !this.#fits(next.amount);
+  }
+
   /** Grants the amount at once if there is room and no request waits before it. */
   ask(amount: number): Share {
     const { promise: granted, resolve } = Promise.withResolvers<boolean>();

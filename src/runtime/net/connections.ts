@@ -18,6 +18,8 @@ export interface ConnectionBounds {
   readonly staleMs: number;
   /** Whether an address with more connections than any other gives way first. Not behind a load balancer. */
   readonly shared: boolean;
+  /** Takes the memory of a connection. @returns gives it back; undefined if there is none */
+  readonly hold: () => (() => void) | undefined;
 }
 
 interface Watched {
@@ -30,6 +32,8 @@ interface Watched {
   readBefore: number;
   idleSince: number;
   readonly pace: Pace;
+  /** Gives back the memory of the connection. */
+  readonly release: () => void;
 }
 
 const unbounded = Number.POSITIVE_INFINITY;
@@ -49,12 +53,12 @@ export class Connections {
 
   constructor(bounds: Partial<ConnectionBounds> = {}) {
     const { connections = unbounded, handshakes = unbounded, requests = unbounded } = bounds;
-    const { staleMs = unbounded, shared = false } = bounds;
-    this.#bounds = { connections, handshakes, requests, staleMs, shared };
+    const { staleMs = unbounded, shared = false, hold = () => () => {} } = bounds;
+    this.#bounds = { connections, handshakes, requests, staleMs, shared, hold };
   }
 
   /**
-   * Counts a server's connections as they are accepted, before any handshake. One above the limit ends the slowest
+   * Counts a server's connections as they are accepted, before any handshake. One above the limit, or without memory, ends the slowest
    * connection with an unfinished handshake or head, else the longest idle one, else the longest stale one; if there is
    * none, it is refused. Where the places are shared, the address with the most connections ends one of its own, in the
    * same order, if need be with a request in progress.
@@ -113,27 +117,35 @@ export class Connections {
     return stalest !== undefined && this.#end(stalest);
   }
 
-  #admit(accepted: Socket, isTls: boolean): boolean {
-    if (this.#closing) accepted.destroy();
-    else if (this.#hasRoom(isTls)) this.#watch(accepted, isTls ? peerOf(accepted) : undefined);
-    else resetSocket(accepted);
-    return this.#watched.has(accepted);
+  /** Ends one connection, in the order of `guard`, because its memory is needed. @returns false if none gives way */
+  endOne(): boolean {
+    return this.#endOfGreediest() || this.#endIdle() || this.endStale();
   }
 
-  #watch(accepted: Socket, handshake: string | undefined): void {
+  #admit(accepted: Socket, isTls: boolean): boolean {
+    if (this.#closing) return !accepted.destroy();
+    const release = this.#makeRoom(isTls);
+    if (release === undefined) resetSocket(accepted);
+    else this.#watch(accepted, isTls ? peerOf(accepted) : undefined, release);
+    return release !== undefined;
+  }
+
+  #watch(accepted: Socket, handshake: string | undefined, release: () => void): void {
     const pace = new Pace({ bytes: 1, ms: this.#bounds.staleMs }, 0);
-    const idle = { requests: 0, readBefore: 0, idleSince: performance.now(), pace };
+    const idle = { requests: 0, readBefore: 0, idleSince: performance.now(), pace, release };
     this.#watched.set(accepted, { socket: accepted, handshake, ...idle });
     if (handshake !== undefined) this.#handshakes.set(handshake, accepted);
     accepted.once('close', () => this.#forget(accepted));
   }
 
   /** Ends others where that is needed. */
-  #hasRoom(isTls: boolean): boolean {
+  #makeRoom(isTls: boolean): (() => void) | undefined {
     const [oldest] = this.#handshakes.values();
     if (isTls && oldest !== undefined && this.#handshakes.size >= this.#bounds.handshakes) this.#end(oldest);
     const isFull = this.#watched.size >= this.#bounds.connections;
-    return !isFull || this.#endOfGreediest() || this.#endIdle() || this.endStale();
+    if (isFull && !this.endOne()) return undefined;
+    const { hold } = this.#bounds;
+    return hold() ?? (this.endOne() ? hold() : undefined);
   }
 
   /** Only an address with several connections is greedy. */
@@ -184,7 +196,7 @@ export class Connections {
   #forget(accepted: Socket): void {
     const watched = this.#watched.get(accepted);
     if (watched !== undefined) this.#endHandshake(accepted, watched);
-    this.#watched.delete(accepted);
+    if (this.#watched.delete(accepted)) watched?.release();
   }
 }
 

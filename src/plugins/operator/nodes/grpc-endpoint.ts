@@ -7,6 +7,7 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { MethodDefinition } from '@grpc/grpc-js';
+import type { Budget } from '../../../runtime/bounds/budget.ts';
 import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { frame, numberOfStatus } from '../../../runtime/protocols/grpc.ts';
@@ -60,11 +61,14 @@ const path = '/svc.operator.v1.NodeChannel/ReportNode';
 
 type Method = MethodDefinition<NodeReportMessage, NodeReportReply>;
 
-/** Loads the schema; reports reach `answer` as bytes. */
-export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEndpoint> {
+/**
+ * Loads the schema; reports reach `answer` as bytes.
+ * @param memory of reports that are longer than a window
+ */
+export async function createGrpcEndpoint(answer: ReportHandler, memory: Budget): Promise<GrpcEndpoint> {
   const service = await loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel');
   const { requestDeserialize, responseSerialize } = service['ReportNode'] as Method;
-  const places = new ReportPlaces();
+  const places = new ReportPlaces(memory);
   const sessions = new Set<ServerHttp2Session>();
   const respond = async (stream: ServerHttp2Stream, caller: Caller, beside: SentBeside) => {
     const body = limitPieces(stream, (bytes) => beside.reported(bytes));

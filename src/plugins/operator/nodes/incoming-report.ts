@@ -26,8 +26,14 @@ interface Peer {
 export class ReportPlaces {
   readonly answers = new Budget(bounds.answers);
   readonly places = new Budget(bounds.places);
+  /** Bytes of larger reports. */
+  readonly memory: Budget;
   readonly #peers = new Map<string, Peer>();
   #reports = 0;
+
+  constructor(memory: Budget) {
+    this.memory = memory;
+  }
 
   /**
    * Counts a larger report from an address.
@@ -128,14 +134,15 @@ export class IncomingReport {
       this.#held.push(end);
       await this.#hold(ofPeer);
       await this.#hold(this.#places.places);
+      await this.#hold(this.#places.memory, length);
     }
     return Buffer.allocUnsafeSlow(length);
   }
 
-  async #hold(budget: Budget): Promise<void> {
+  async #hold(budget: Budget, amount = 1): Promise<void> {
     const { signal } = this.#over;
     signal.throwIfAborted();
-    const share = budget.ask(1);
+    const share = budget.ask(amount);
     signal.addEventListener('abort', () => share.giveUp(), { once: true });
     this.#held.push(() => share.release());
     if (!(await share.granted)) throw signal.reason;

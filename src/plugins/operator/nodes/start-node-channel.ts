@@ -6,6 +6,7 @@ import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import { formatListenAddress, type ListenAddress } from '../../../runtime/settings/listen-address.ts';
+import { CallerMemory, connectionsIn } from '../caller-memory.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
 import { createGrpcEndpoint, type GrpcEndpoint } from './grpc-endpoint.ts';
 import { defaultLimits, type NodeRegistryLimits } from './node-registry.ts';
@@ -26,6 +27,8 @@ export interface NodeChannelOptions {
   readonly limits?: Partial<NodeRegistryLimits>;
   /** Maximum number; default: what the container's memory allows. */
   readonly connections?: number;
+  /** Shared with the reviews of the webhook. */
+  readonly memory?: CallerMemory;
   /** In milliseconds, monotonic. */
   readonly now?: () => number;
 }
@@ -52,9 +55,11 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   const limits = { ...defaultLimits, ...options.limits };
   const metrics = createNodeMetrics(options.metrics);
   const watch = new NodeWatch({ limits, now, log, metrics, leadership });
-  const endpoint = await createGrpcEndpoint(createAnswer({ watch, leadership, tokens, metrics, log }));
   const { connections = connectionsIn(process.constrainedMemory()) } = options;
-  const listener = await listenForNodes(address, certificates, endpoint, connections);
+  const { memory = new CallerMemory(connections) } = options;
+  const answer = createAnswer({ watch, leadership, tokens, metrics, log });
+  const endpoint = await createGrpcEndpoint(answer, memory.reports);
+  const listener = await listenForNodes(address, certificates, endpoint, { connections, memory });
   certificates.onChange(() => renew(listener, endpoint, options));
   log.info('nodes.listening', { address: listener.address });
   return {
@@ -94,25 +99,6 @@ async function ended(
   await listener.close(graceMs);
 }
 
-/** Each agent has one connection, and the registry holds at most 5,000 nodes. */
-const mostConnections = 6_000;
-const MiB = 1_048_576;
-/** An idle connection takes up to 100 KiB, with reports 180; the rest stays for reviews. */
-const bytesOfConnection = MiB / 4;
-/** For everything else. */
-const bytesOfOperator = 64 * MiB;
-
-/**
- * How many connections fit into a container of that many bytes; 0 or a huge number: without a limit. A connection more
- * ends another one, whose agent connects again when it reports.
- */
-export function connectionsIn(bytes: number): number {
-  if (bytes === 0) return mostConnections;
-  const fit = Math.floor((bytes - bytesOfOperator) / bytesOfConnection);
-  return Math.min(mostConnections, Math.max(fewestConnections, fit));
-}
-const fewestConnections = 128;
-
 /** A call that stands still may be ended for the sake of another connection after `staleMs`. */
 const bounds = { handshakes: 256, staleMs: 2_000, shared: true };
 
@@ -133,9 +119,11 @@ async function listenForNodes(
   at: ListenAddress,
   certificates: NodeCertificates,
   endpoint: GrpcEndpoint,
-  most: number,
+  { connections: most, memory }: { readonly connections: number; readonly memory: CallerMemory },
 ): Promise<TlsListener> {
-  const connections = new Connections({ ...bounds, connections: most });
+  const hold = () => memory.holdConnection();
+  const connections = new Connections({ ...bounds, connections: most, hold });
+  memory.onNeeded(() => connections.endOne());
   const server = createServer(
     {
       ...materialOf(certificates),

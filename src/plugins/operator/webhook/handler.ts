@@ -5,6 +5,8 @@ import type { Pod } from '../../../cluster/kube/pod.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { lastUse } from '../../../runtime/memory.ts';
+import { CallerMemory } from '../caller-memory.ts';
 import type { Decision, ReviewLimits } from './decide.ts';
 import { answerBytes, sendAnswer } from './respond.ts';
 import { type AdmissionRequest, readReview } from './review.ts';
@@ -12,8 +14,6 @@ import {
   type Body,
   createReviewMemoryLimit,
   largestReview,
-  maxAnswerMemory,
-  maxReviewMemory,
   type ReviewMemoryLimit,
   readBody,
 } from './review-body.ts';
@@ -24,6 +24,8 @@ export interface HandlerOptions {
   readonly log: Logger;
   /** Maximum time of a review, in ms, whatever its caller says; default: 10 s. */
   readonly timeoutMs?: number | undefined;
+  /** Default: all of the container. */
+  readonly memory?: CallerMemory;
 }
 
 /** Where the API server posts its reviews. */
@@ -31,9 +33,11 @@ export const webhookPath = '/mutate';
 
 /** Answers one request; never rejects, whatever a caller sends. */
 export function createHandler(options: HandlerOptions) {
+  const { memory = new CallerMemory() } = options;
+  const takeFromAgents = () => memory.takeFromAgents();
   const rooms = {
-    reviews: createReviewMemoryLimit(maxReviewMemory),
-    answers: createReviewMemoryLimit(maxAnswerMemory),
+    reviews: createReviewMemoryLimit(memory.reviews, takeFromAgents),
+    answers: createReviewMemoryLimit(memory.answers, takeFromAgents),
   };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
@@ -127,7 +131,7 @@ function reviewIn(
   if (body.kind === 'no room') turnAway(response, options);
   if (body.kind !== 'whole') return undefined;
   try {
-    return readReview(body.bytes, body.size);
+    return lastUse(body.bytes, (bytes) => readReview(bytes, body.size));
   } catch (error) {
     options.log.warn('webhook.request.invalid', describeError(error));
     respondText(response, 400, messageOf(error));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bytesPerPart, type JsonSize, sizeOfJson } from '../../../runtime/bounds/bounded-json.ts';
-import { Budget } from '../../../runtime/bounds/budget.ts';
+import type { Budget } from '../../../runtime/bounds/budget.ts';
 import { joinSmallPieces } from '../../../runtime/net/join-small-pieces.ts';
 import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { maxParts } from './review.ts';
@@ -22,15 +22,6 @@ export type Body =
   | { readonly kind: 'no room' }
   /** The caller disconnected or was too slow. */
   | { readonly kind: 'broken off' };
-
-/**
- * Memory of all reviews that are being read or decided. The largest that is parsed takes 30 MiB; a usual one of 10 KiB
- * takes 150 KiB, and 800 while it is being read.
- */
-export const maxReviewMemory = 31 * 1024 * 1024;
-
-/** Memory of all answers that are being made or sent. The largest takes 11 MiB, a usual one 50 KiB. */
-export const maxAnswerMemory = 12 * 1024 * 1024;
 
 /** Bytes and values hold each text of the pod; so does the whole text, with two bytes for a character. */
 const copies = 4;
@@ -100,9 +91,11 @@ export interface ReviewMemoryLimit {
   enter(bytes: number, signal: AbortSignal): Promise<Leave | undefined>;
 }
 
-/** @param most bytes; a larger review is never admitted */
-export function createReviewMemoryLimit(most: number): ReviewMemoryLimit {
-  const budget = new Budget(most, 'smallest');
+/**
+ * @param budget a larger review is never admitted
+ * @param onWait called when one waits
+ */
+export function createReviewMemoryLimit(budget: Budget, onWait: () => void = () => {}): ReviewMemoryLimit {
   return {
     get full() {
       return budget.waiting > 0;
@@ -110,6 +103,7 @@ export function createReviewMemoryLimit(most: number): ReviewMemoryLimit {
     async enter(bytes, signal) {
       if (signal.aborted) return undefined;
       const share = budget.ask(bytes);
+      if (share.waits) onWait();
       signal.addEventListener('abort', share.giveUp, { once: true });
       const granted = await share.granted;
       signal.removeEventListener('abort', share.giveUp);

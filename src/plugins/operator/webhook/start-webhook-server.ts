@@ -9,6 +9,7 @@ import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
 import { formatListenAddress, type ListenAddress } from '../../../runtime/settings/listen-address.ts';
+import type { CallerMemory } from '../caller-memory.ts';
 import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
 import { createCurrentConfigs } from './configs.ts';
 import { makeRoom } from './connection-limiter.ts';
@@ -22,6 +23,8 @@ export interface WebhookOptions extends Omit<DecideDeps, 'current'> {
   readonly clientAuthorities: string | undefined;
   /** Of a review, in ms. */
   readonly timeoutMs: number;
+  /** Shared with the agents' connections. */
+  readonly memory: CallerMemory;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -44,7 +47,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   const handle = createHandler({
     decide: (request, limits) => decide(request, deps, limits),
     metrics: createWebhookMetrics(metrics),
-    ...{ log, timeoutMs: options.timeoutMs },
+    ...{ log, timeoutMs: options.timeoutMs, memory: options.memory },
   });
   const server = await startWebhookServer(options.address, {
     ...{ certificate: certificates.current(), handle, clientAuthorities: options.clientAuthorities },

@@ -1,7 +1,9 @@
 import { connect, constants } from 'node:http2';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
 import { frame } from '../../../../src/runtime/protocols/grpc.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { announced, frameOf, headOf, opening } from '../nodes/frames.ts';
 import type { LimitedOperator } from './limited-operator.ts';
 
 /** Connections of agents, as many as the operator lets in. */
@@ -33,17 +35,56 @@ async function longReport(): Promise<(node: string) => Buffer> {
   };
 }
 
+async function agentsCertificate(api: LimitedOperator['api']) {
+  const path = '/api/v1/namespaces/svc-system/secrets/svc-agent-tls';
+  const secret = await waitFor('the certificate of the agents', async () => api.get(path));
+  const data = secret['data'] as Readonly<Record<string, string>>;
+  const pem = (name: string) => Buffer.from(data[name] ?? '', 'base64');
+  return { ca: pem('ca.crt'), cert: pem('tls.crt'), key: pem('tls.key') };
+}
+
+/** A report that was announced as the longest, of which as much has come as a window takes at first. */
+const unfinished = Buffer.concat([
+  ...[opening, headOf(1), frameOf('data', 1, Buffer.concat([announced(1_000_000), Buffer.alloc(16_000)]))],
+  ...Array<Buffer>(3).fill(frameOf('data', 1, Buffer.alloc(16_000))),
+]);
+
+/** Agents that begin a report each, never end it, and connect again when they are disconnected. */
+export async function holdAsAgents(
+  { api, operator }: LimitedOperator,
+  count: number,
+): Promise<{ close(): void }> {
+  const [host, port] = String(operator.started['grpc']).split(':');
+  const options = { ...(await agentsCertificate(api)), host, port: Number(port) };
+  const sockets = new Set<TLSSocket>();
+  let isOpen = true;
+  const hold = (begun: () => void) => {
+    const socket = connectTls({ ...options, servername: 'svc-operator', ALPNProtocols: ['h2'] });
+    sockets.add(socket);
+    socket
+      .on('secureConnect', () => void socket.write(unfinished, begun))
+      .on('error', () => {})
+      .on('close', () => {
+        sockets.delete(socket);
+        begun();
+        if (isOpen) setTimeout(() => isOpen && hold(begun), 50);
+      });
+  };
+  await Promise.all(Array.from({ length: count }, () => new Promise<void>(hold)));
+  return {
+    close() {
+      isOpen = false;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
 /** Connects with the certificate that the operator has made for its agents, each as the agent of a node of its own. */
 export async function attackAsAgents(
   { api, operator }: LimitedOperator,
   count: number,
 ): Promise<AttackingAgents> {
-  const path = '/api/v1/namespaces/svc-system/secrets/svc-agent-tls';
-  const secret = await waitFor('the certificate of the agents', async () => api.get(path));
-  const data = secret['data'] as Readonly<Record<string, string>>;
-  const [ca, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) =>
-    Buffer.from(data[name] ?? '', 'base64'),
-  );
+  const { ca, cert, key } = await agentsCertificate(api);
   const reportOf = await longReport();
   const agents = await Promise.all(
     Array.from({ length: count }, async (_, index) => {

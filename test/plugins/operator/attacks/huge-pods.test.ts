@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import type { ImageCommand, InjectionDefaults } from '../../../../src/cluster/injection/contract.ts';
 import { resolvedPath } from '../../../../src/cluster/injection/mutate/additions.ts';
 import type { Container, Pod } from '../../../../src/cluster/kube/pod.ts';
+import { maxAnswerMemory } from '../../../../src/plugins/operator/caller-memory.ts';
 import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
-import { maxAnswerMemory } from '../../../../src/plugins/operator/webhook/review-body.ts';
 import { knownTo } from '../webhook/support/cluster-of.ts';
 
 const test = suite('pods that are written to keep the webhook busy');

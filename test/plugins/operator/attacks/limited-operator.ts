@@ -13,6 +13,11 @@ import { insideOf } from '../../agent/load/support/service-account.ts';
 const MiB = 1024 * 1024;
 const plain = fileURLToPath(new URL('../../../../manifests/plain/svc.yaml', import.meta.url));
 
+/** Of the operator's image, in manifests/Dockerfile. */
+const imageEnv = {
+  ...{ MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '65536' },
+};
+
 /** The operator as it is shipped, with the chart's environment and memory, at an API server that costs little. */
 export interface LimitedOperator extends Stoppable {
   readonly api: SmallApiServer;
@@ -55,7 +60,7 @@ export async function startLimitedOperator({
       ...{ kubeconfig: '', host: '127.0.0.1' },
       env: {
         ...environmentOf(manifests),
-        ...{ POD_NAME: 'svc-operator-0', POD_NAMESPACE: 'svc-system', MALLOC_ARENA_MAX: '1' },
+        ...{ POD_NAME: 'svc-operator-0', POD_NAMESPACE: 'svc-system', ...imageEnv },
         ...{ SVC_OPERATOR_VAULT_ADDR: 'https://vault.example:8200' },
         ...{ ...pod.env, ...env },
       },

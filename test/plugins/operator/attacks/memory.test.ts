@@ -15,7 +15,7 @@ import {
   usualPod,
   worstPods,
 } from '../webhook/support/worst-pods.ts';
-import { attackAsAgents } from './agent-reports.ts';
+import { attackAsAgents, holdAsAgents } from './agent-reports.ts';
 import { type LimitedOperator, startLimitedOperator } from './limited-operator.ts';
 
 const test = suite('the operator in 128 MiB, whatever it is sent');
@@ -226,6 +226,36 @@ test('reviews of plain pods in that namespace read its configurations anew, and 
   const statuses = await Promise.all(numbers(40).map(() => post(plain)));
   for (const { status, text } of statuses)
     assert.ok([0, 200, 503].includes(status), `${status} ${text.slice(0, 200)}`);
+  assert.is(limited.killed(), 0);
+});
+
+/** Namespaces that fill the room of all objects between them. */
+function fillRoom(api: SmallApiServer): void {
+  for (const namespace of numbers(20)) {
+    api.put('/api/v1/namespaces', { metadata: { name: `crowd-${namespace}` } });
+    for (const number of numbers(35)) {
+      const labels = empty(short(3_500, namespace * 1_000 + number));
+      const spec = { containers: [{ name: 'app', image: 'app:1' }] };
+      api.put(`/api/v1/namespaces/crowd-${namespace}/pods`, {
+        ...{ metadata: { name: `pod-${number}`, labels }, spec },
+      });
+    }
+  }
+}
+
+test('all at once: objects, agents with unfinished reports, and the largest reviews', async () => {
+  fillRoom(limited.api);
+  const agents = await holdAsAgents(limited, 256);
+  const bodies = Object.values(worstPods).map((make) => review(make(largestPod)));
+  for (const _ of numbers(2)) {
+    const answers = await Promise.all(bodies.map(post));
+    for (const { status, text } of answers)
+      assert.ok([0, 200, 503].includes(status), `${status} ${text.slice(0, 200)}`);
+    assert.is(limited.killed(), 0);
+  }
+  // even while agents connect again and again
+  assert.is((await post(review(usualPod))).status, 200);
+  agents.close();
   assert.is(limited.killed(), 0);
 });
 

@@ -3,10 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Budget } from '../../../../src/core/budget.ts';
 import { createGrpcEndpoint } from '../../../../src/plugins/operator/nodes/grpc-endpoint.ts';
 import { listen } from '../../../support/loopback.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
+import { announced, frameOf, headOf, opening } from './frames.ts';
 import { rawAgent } from './raw-agent.ts';
 
 const test = suite<{ rig: ChannelRig }>('a connection with the agents’ certificate that sends cheap frames');
@@ -16,38 +18,7 @@ test.before.each(async (context) => {
 });
 test.after.each(({ rig }) => rig.stop());
 
-const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, unknown: 0xee };
-const endHeaders = 4;
-
-function frameOf(type: keyof typeof types, stream: number, payload = Buffer.alloc(0), flags = 0): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = types[type];
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** Literals without an index; all are short. */
-const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
-const fields = {
-  ':method': 'POST',
-  ':scheme': 'https',
-  ':path': '/svc.operator.v1.NodeChannel/ReportNode',
-  ':authority': 'svc-operator',
-  'content-type': 'application/grpc',
-  te: 'trailers',
-};
-const headPayload = Buffer.concat(
-  Object.entries(fields).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]),
-);
-const headOf = (stream: number) => frameOf('headers', stream, headPayload, endHeaders);
 const many = (count: number, frame: Buffer) => Buffer.concat(Array<Buffer>(count).fill(frame));
-const announced = (length: number) => {
-  const message = Buffer.alloc(5);
-  message.writeUInt32BE(length, 1);
-  return message;
-};
 const cancel = Buffer.from([0, 0, 0, 8]);
 
 async function dial({ address, tls }: ChannelRig): Promise<TLSSocket> {
@@ -55,7 +26,7 @@ async function dial({ address, tls }: ChannelRig): Promise<TLSSocket> {
   const options = { ca, key, cert, servername: 'localhost', ALPNProtocols: ['h2'] } as const;
   const socket = connect({ ...address, ...options }).on('error', () => {});
   await new Promise((resolve) => socket.once('secureConnect', resolve));
-  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frameOf('settings', 0)]));
+  socket.write(opening);
   return socket.resume();
 }
 
@@ -100,7 +71,7 @@ for (const [name, blocks] of Object.entries(floods)) {
 }
 
 test('is ended at the third report that it breaks off in one packet', async ({ rig }) => {
-  const endpoint = await createGrpcEndpoint(() => new Promise(() => {}));
+  const endpoint = await createGrpcEndpoint(() => new Promise(() => {}), new Budget(0));
   let begun = 0;
   const { key, cert } = rig.authority.issue({ commonName: 'svc-operator' });
   const server = createServer({ key, cert, ALPNProtocols: ['h2'] }, (socket) => {

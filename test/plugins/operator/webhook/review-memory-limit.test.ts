@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Budget } from '../../../../src/core/budget.ts';
 import { createReviewMemoryLimit, type Leave } from '../../../../src/plugins/operator/webhook/review-body.ts';
 
 const test = suite('ReviewMemoryLimit');
@@ -17,7 +18,7 @@ function entering(room: ReturnType<typeof createReviewMemoryLimit>, inside: stri
 }
 
 test('is given until it is full; then the smallest comes first, and of several as small the first', async () => {
-  const [room, inside] = [createReviewMemoryLimit(10), [] as string[]];
+  const [room, inside] = [createReviewMemoryLimit(new Budget(10, 'smallest')), [] as string[]];
   const enter = entering(room, inside);
   const first = await enter('first', 6);
   const second = await enter('second', 4);
@@ -40,7 +41,7 @@ test('is given until it is full; then the smallest comes first, and of several a
 });
 
 test('is given back once, whoever says it twice', async () => {
-  const [room, inside] = [createReviewMemoryLimit(10), [] as string[]];
+  const [room, inside] = [createReviewMemoryLimit(new Budget(10, 'smallest')), [] as string[]];
   const enter = entering(room, inside);
   const leave = await enter('first', 10);
   leave?.();
@@ -52,7 +53,7 @@ test('is given back once, whoever says it twice', async () => {
 });
 
 test('is not waited for any longer than anybody waits for the answer', async () => {
-  const [room, inside] = [createReviewMemoryLimit(10), [] as string[]];
+  const [room, inside] = [createReviewMemoryLimit(new Budget(10, 'smallest')), [] as string[]];
   const enter = entering(room, inside);
   const leave = await enter('first', 10);
   const patience = new AbortController();
@@ -74,7 +75,7 @@ test('is never given twice, and nobody is forgotten', async () => {
   );
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const room = createReviewMemoryLimit(most);
+      const room = createReviewMemoryLimit(new Budget(most, 'smallest'));
       const inside: { readonly bytes: number; readonly leave: Leave }[] = [];
       let [held, ended] = [0, 0];
       for (const { bytes, leaves, aborts } of all) {
