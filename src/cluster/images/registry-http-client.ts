@@ -40,7 +40,7 @@ const largestFailure = 16 * 1024;
 const connections = {
   keepAlive: true,
   maxSockets: 8,
-  maxTotalSockets: 64,
+  maxTotalSockets: 128,
   maxFreeSockets: 2,
   timeout: 30_000,
 };

@@ -6,6 +6,7 @@ import { formatImageReference, type ImageReference } from '../../../cluster/imag
 import { RegistryError, type RegistryHttpClient } from '../../../cluster/images/registry-http-client.ts';
 import type { ImageCommand } from '../../../cluster/injection/contract.ts';
 import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
+import { FairTurns } from './fair-turns.ts';
 
 /** Some 5,000 images with usual commands. */
 const maxMemory = 4 * 1024 * 1024;
@@ -69,6 +70,8 @@ const timeoutMs = 20_000;
 const mostFlights = 256;
 /** So that one namespace's slow registries do not keep the others waiting. */
 const mostOfNamespace = 32;
+/** That ask their registries at a time; each has one connection, and the client has twice as many. */
+const mostAsking = 64;
 const failedMs = 10_000;
 const mostFailures = 2_000;
 
@@ -90,8 +93,10 @@ export interface SingleFlightOptions {
 export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOptions): SingleFlight {
   const flying = new Map<string, Promise<ImageCommand>>();
   const places = new Places(mostFlights, mostOfNamespace);
+  const turns = new FairTurns(mostAsking);
   const failed = new BoundedMap<string, unknown>(mostFailures, { age: { mostMs: failedMs, now } });
-  const fly = async (key: string, wanted: WantedImage, leave: () => void) => {
+  const fly = async (key: string, wanted: WantedImage, namespace: string, leave: () => void) => {
+    const end = await turns.take(namespace);
     try {
       const known = (access: Parameters<CommandCache['ofDigest']>[1], digest: string) =>
         cache.ofDigest(wanted, access, digest);
@@ -110,6 +115,7 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
       throw error;
     } finally {
       flying.delete(key);
+      end();
       leave();
     }
   };
@@ -121,7 +127,7 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
       if (under !== undefined) return under;
       const entered = places.enter(namespace);
       if (typeof entered !== 'function') throw tooMany(entered);
-      const flight = fly(key, wanted, entered);
+      const flight = fly(key, wanted, namespace, entered);
       flight.catch(() => {});
       flying.set(key, flight);
       return flight;
