@@ -1,4 +1,4 @@
-import { Budget } from '../../core/budget.ts';
+import { Budget } from '../../runtime/bounds/budget.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

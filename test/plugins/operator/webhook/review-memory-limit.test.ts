@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Budget } from '../../../../src/core/budget.ts';
 import { createReviewMemoryLimit, type Leave } from '../../../../src/plugins/operator/webhook/review-body.ts';
+import { Budget } from '../../../../src/runtime/bounds/budget.ts';
 
 const test = suite('ReviewMemoryLimit');
 const { signal } = new AbortController();
