@@ -6,7 +6,7 @@ import type { CommandResult } from '../../support/types.ts';
 import { requireTool } from '../../testbed/ensure.ts';
 
 export const formatScript = (name: string): string =>
-  fileURLToPath(new URL(`../../../../docs/format/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../../../docs/format/${name}`, import.meta.url));
 
 /** Runs docs/format/read.py with the one package that it takes. */
 export async function readByPython(
