@@ -355,7 +355,7 @@ async function hostile({ target, setting }: Context): Promise<void> {
       reportOf(result)
         .faults.map(({ key, reason }) => `${key} ${reason}`)
         .sort()
-        .filter((line) => !line.startsWith('../../proxy/')),
+        .filter((line) => !line.startsWith('../')),
       [
         'cut ServiceUnavailable',
         'large ServiceUnavailable',
