@@ -267,7 +267,7 @@ export async function readBody(what: string, body: AsyncIterable<Buffer>, maxByt
  * Values and names of an object. What etcd stores of one has at most 1.5 MiB, in which even empty texts take two bytes
  * each: more than any object that the API server has, so that nobody's object stops those who follow its kind.
  */
-const mostOfObject = 400_000;
+const mostOfObject = 1_000_000;
 
 /** @throws KubeError KUBE_PROTOCOL unless the text is JSON within the bounds */
 export function parseJson(what: string, text: string): unknown {

@@ -108,7 +108,7 @@ export const inputs: readonly UntrustedInput[] = [
   ),
   json({
     ...{ name: 'object of an API server', parser: 'cluster/kube/client.ts', from: 'API server' },
-    ...{ form: { around: object, bytes: 3 * MiB }, parts: 400_000, refuses: isA(SvcError) },
+    ...{ form: { around: object, bytes: 3 * MiB }, parts: 1_000_000, refuses: isA(SvcError) },
     parse: (bytes) => parseJson('GET /', bytes.toString()),
   }),
   json({
