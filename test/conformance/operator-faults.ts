@@ -4,5 +4,5 @@ import { longSuites } from './support/long-suites.ts';
 export const operatorFaults = longSuites({
   name: 'operator-faults',
   summary: 'the operator when its leader stands still, and when the API server, watches and etcd are cut',
-  folders: ['plugins/operator/', 'plugins/operator/attacks'],
+  folders: ['plugins/operator/'],
 });
