@@ -1,3 +1,5 @@
+import { NamespaceCounts } from './namespace-counts.ts';
+
 interface Waiter {
   readonly namespace: string;
   readonly go: () => void;
@@ -9,9 +11,8 @@ interface Waiter {
  */
 export class FairTurns {
   readonly #most: number;
-  readonly #taken = new Map<string, number>();
+  readonly #taken = new NamespaceCounts();
   readonly #waiting = new Set<Waiter>();
-  #all = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -24,7 +25,7 @@ export class FairTurns {
       this.#serve();
     });
     return () => {
-      this.#count(namespace, -1);
+      this.#taken.add(namespace, -1);
       this.#serve();
     };
   }
@@ -32,28 +33,21 @@ export class FairTurns {
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#waiting.delete(next);
-      this.#count(next.namespace, 1);
+      this.#taken.add(next.namespace, 1);
       next.go();
     }
   }
 
   /** Of the namespaces that may have one more, the one with the fewest. */
   #next(): Waiter | undefined {
-    let fewest = this.#most - this.#all;
+    let fewest = this.#most - this.#taken.sum;
     let next: Waiter | undefined;
     for (const waiter of this.#waiting) {
-      const taken = this.#taken.get(waiter.namespace) ?? 0;
+      const taken = this.#taken.of(waiter.namespace);
       if (taken >= fewest) continue;
       fewest = taken;
       next = waiter;
     }
     return next;
-  }
-
-  #count(namespace: string, by: 1 | -1): void {
-    const taken = (this.#taken.get(namespace) ?? 0) + by;
-    this.#all += by;
-    if (taken === 0) this.#taken.delete(namespace);
-    else this.#taken.set(namespace, taken);
   }
 }

@@ -7,6 +7,7 @@ import { RegistryError, type RegistryHttpClient } from '../../../cluster/images/
 import type { ImageCommand } from '../../../cluster/injection/contract.ts';
 import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 import { FairTurns } from './fair-turns.ts';
+import { NamespaceCounts } from './namespace-counts.ts';
 
 /** Some 5,000 images with usual commands. */
 const maxMemory = 4 * 1024 * 1024;
@@ -159,8 +160,7 @@ export function hash(parts: readonly string[]): string {
 export class Places {
   readonly #most: number;
   readonly #mostOfNamespace: number;
-  readonly #taken = new Map<string, number>();
-  #all = 0;
+  readonly #taken = new NamespaceCounts();
 
   constructor(most: number, mostOfNamespace: number) {
     this.#most = most;
@@ -169,20 +169,13 @@ export class Places {
 
   /** @returns a function that gives the place back, or which bound is reached */
   enter(namespace: string): (() => void) | 'full' | 'full of its namespace' {
-    if (this.#all >= this.#most) return 'full';
-    if ((this.#taken.get(namespace) ?? 0) >= this.#mostOfNamespace) return 'full of its namespace';
-    this.#count(namespace, 1);
+    if (this.#taken.sum >= this.#most) return 'full';
+    if (this.#taken.of(namespace) >= this.#mostOfNamespace) return 'full of its namespace';
+    this.#taken.add(namespace, 1);
     let left = false;
     return () => {
-      if (!left) this.#count(namespace, -1);
+      if (!left) this.#taken.add(namespace, -1);
       left = true;
     };
-  }
-
-  #count(namespace: string, by: 1 | -1): void {
-    const taken = (this.#taken.get(namespace) ?? 0) + by;
-    this.#all += by;
-    if (taken === 0) this.#taken.delete(namespace);
-    else this.#taken.set(namespace, taken);
   }
 }

@@ -50,7 +50,7 @@ export function createHandler(options: HandlerOptions) {
   };
 }
 
-/** Only who has memory for a review waits for memory for its answer, and never the other way round. */
+/** Memory for an answer is asked for only while that for its review is held, so that the two never wait for each other. */
 interface Rooms {
   readonly reviews: ReviewMemoryLimit;
   readonly answers: ReviewMemoryLimit;

@@ -141,9 +141,13 @@ function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): vo
   else endWith(socket, errorFor(error.code));
 }
 
-/** Answers what is not dispatched, unless another response has begun, and closes the connection without reading on. */
+/**
+ * Answers what is not dispatched, and closes the connection without reading on. Nothing is answered if another response
+ * has begun, or is due to a request that has arrived whole: its caller would take the answer for that one.
+ */
 function endWith(socket: HttpSocket, error: S3Error): void {
-  if (!socket.writable || socket._httpMessage?.headersSent) {
+  const current = socket._httpMessage;
+  if (!socket.writable || current?.headersSent || current?.req.complete) {
     socket.destroy();
     return;
   }

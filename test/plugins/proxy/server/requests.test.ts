@@ -192,6 +192,18 @@ test('pipelined requests are answered in order', async () => {
   await server.stop();
 });
 
+test('a refused head behind another request is no answer to that one', async () => {
+  const go = Promise.withResolvers<void>();
+  const server = await serve({ PutObject: async () => go.promise });
+  const client = new RawClient(server.port);
+  const headers = Array.from({ length: 200 }, (_, index) => `x${index}: y\r\n`).join('');
+  const put = 'PUT /bkt/k HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n';
+  client.send(`${put}GET /bkt/k HTTP/1.1\r\nHost: h\r\n${headers}\r\n`);
+  assert.is(await client.rest(), '');
+  go.resolve();
+  await server.stop();
+});
+
 test('requests in flight are finished while draining, and their connections closed', async () => {
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
