@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 import { interceptAccepted, peerOf } from '../../../runtime/net/connections.ts';
 
 /** Sockets that wait for their handshake need little memory. The limit is above what any cluster opens. */
-const mostQueued = 1_000;
+const maxQueued = 1_000;
+/** One in so many places is kept for callers of other addresses. */
+const placesPerReserved = 12;
 /** If no review was decided for this long, connections without a complete request are closed for waiting ones. */
 const stallMs = 3_000;
 /** Minimum time for a connection to send its request. */
@@ -49,27 +51,31 @@ interface Clock {
 
 /**
  * Limits the number of connections, each of which takes tens of KiB besides its request; more wait before their
- * handshake. While connections wait, each response asks the caller to close its connection, and connections that have
- * been idle for a while are closed. If no review is decided for some time, so are connections without a complete
- * request: silent connections must not keep the API server out. Nor must those of one address: it may have as many
- * connections that have not sent a request yet as places are free (or one more), and those that wait are let in from the address with
- * the fewest such connections. API servers send theirs at once, so that this never ends one of theirs. If the process itself was not scheduled, a request may
- * have arrived without being read, so nothing is closed before all data has been read.
+ * handshake. While connections wait, each response asks the caller to close its connection, and after a second those
+ * that have been idle for a while are closed: not at once, since an API server with a burst of reviews sends on its idle
+ * connections while it opens others. If no review is decided for some time, connections without a complete request are
+ * closed, too: silent ones must not keep the API server out.
+ *
+ * Nor must those of one address: connections that have not sent a request yet leave some places to other addresses, and
+ * those that wait are let in from the address with the fewest of them. A slow handshake is closed only for the sake of
+ * an address with fewer: an API server without time for its handshakes would not be helped by losing them. If the
+ * process itself was not scheduled, a request may have arrived without being read, so nothing is closed before all data
+ * has been read.
  */
 export function makeRoom(server: Server, most: number, clock = systemClock()): ConnectionLimiter {
   const { now, later } = clock;
+  const reserved = Math.ceil(most / placesPerReserved);
   const queue = new WaitingConnections();
   /** Least recently used first. */
   const connections = new Map<string, Connection>();
   let decided = 0;
   let watching: NodeJS.Timeout | undefined;
-  let isMakingWay = false;
 
   const secure = interceptAccepted(server, (socket) => {
     const name = peerOf(socket);
     queue.add(socket);
     socket.once('close', () => leave(socket, name));
-    if (queue.size > mostQueued) queue.endOneOfMost();
+    if (queue.size > maxQueued) queue.endOneOfMost();
     letIn();
   });
   // also called within OpenSSL, where nothing may be ended
@@ -104,24 +110,14 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
 
   function letIn(): void {
     while (connections.size < most) {
-      const socket = queue.next(countNew(), most - connections.size);
+      const socket = queue.next(countNew(), most - connections.size, reserved);
       if (socket === undefined) break;
       const { remoteAddress: address } = socket;
       const begun = { state: 'unfinished', isInHandshake: true, isNew: true, since: now() } as const;
       connections.set(peerOf(socket), { socket, address, ...begun });
       secure(socket);
     }
-    if (queue.size > 0) makeWay();
     watch();
-  }
-
-  function makeWay(): void {
-    if (isMakingWay) return;
-    isMakingWay = true;
-    later(() => {
-      isMakingWay = false;
-      if (breakOff(isIdle, queue.size, idleMs) > 0) letIn();
-    });
   }
 
   /** Runs while connections wait. */
@@ -136,7 +132,9 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
       later(() => {
         const isBusy = clock.utilization() > busyShare;
         seen.isBusy ||= isBusy;
-        if (breakOff(isSlowInHandshake, queue.size, isBusy ? busyTurnMs : handshakeMs) > 0) letIn();
+        const idle = breakOff(isIdle, queue.size, idleMs);
+        const slow = breakOff(isSlowInCrowd(), queue.size - idle, isBusy ? busyTurnMs : handshakeMs);
+        if (idle + slow > 0) letIn();
       });
       if (seen.sinceMs < stallMs) return;
       seen.sinceMs = 0;
@@ -144,7 +142,14 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     }, checkMs);
   }
 
-  function countNew(): ReadonlyMap<string | undefined, number> {
+  /** In its handshake, from an address with more such connections than one that waits. */
+  function isSlowInCrowd(): (one: Connection) => boolean {
+    const newOf = countNew();
+    const fewest = queue.fewest(newOf);
+    return ({ isInHandshake, address }) => isInHandshake && countOf(newOf, address) > fewest;
+  }
+
+  function countNew(): NewConnections {
     const counts = new Map<string | undefined, number>();
     for (const { address, isNew } of connections.values())
       if (isNew) counts.set(address, (counts.get(address) ?? 0) + 1);
@@ -190,7 +195,11 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
 
 const isIdle = ({ state }: Connection): boolean => state === 'idle';
 const isUnfinished = ({ state }: Connection): boolean => state === 'unfinished';
-const isSlowInHandshake = ({ isInHandshake }: Connection): boolean => isInHandshake;
+
+/** How many connections that have not sent a request yet each address has. */
+type NewConnections = ReadonlyMap<string | undefined, number>;
+
+const countOf = (counts: NewConnections, address: string | undefined): number => counts.get(address) ?? 0;
 
 /** Connections that wait, by address. */
 class WaitingConnections {
@@ -214,18 +223,26 @@ class WaitingConnections {
     if (own.size === 0) this.#byAddress.delete(address);
   }
 
-  /** Takes the first of the address with the fewest new connections; of none that has more than places are free. */
-  next(isNewOf: ReadonlyMap<string | undefined, number>, free: number): Socket | undefined {
-    let found: Socket | undefined;
-    let fewest = free + 1;
+  /**
+   * Takes the first of the address with the fewest new connections; none of an address that would thereby have one of
+   * the reserved places, unless it has no more than are free.
+   */
+  next(newOf: NewConnections, free: number, reserved: number): Socket | undefined {
+    const fewest = this.fewest(newOf);
+    if (fewest > free && free <= reserved) return undefined;
     for (const [address, [first]] of this.#byAddress) {
-      const count = isNewOf.get(address) ?? 0;
-      if (count >= fewest) continue;
-      found = first;
-      fewest = count;
+      if (first === undefined || countOf(newOf, address) > fewest) continue;
+      this.remove(first);
+      return first;
     }
-    if (found !== undefined) this.remove(found);
-    return found;
+    return undefined;
+  }
+
+  /** New connections of the address that waits and has fewest. */
+  fewest(newOf: NewConnections): number {
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const address of this.#byAddress.keys()) fewest = Math.min(fewest, countOf(newOf, address));
+    return fewest;
   }
 
   /** The address with most ends its oldest one. */
