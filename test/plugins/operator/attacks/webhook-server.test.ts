@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
@@ -98,6 +98,28 @@ test('connections that never begin their handshake give way', () =>
     for (const socket of silent) socket.destroy();
   }));
 
+test('connections of another address that say nothing keep no place from reviews, however many come', () =>
+  attacked(48, async ({ url }) => {
+    const { port } = new URL(url);
+    const at = { host: '127.0.0.1', port: Number(port), localAddress: '127.0.0.2' };
+    let isOpen = true;
+    const silent = new Set<Socket>();
+    const hold = (): void => {
+      if (!isOpen) return;
+      const socket = connectTcp(at).on('error', () => {});
+      silent.add(socket);
+      socket.once('close', () => {
+        silent.delete(socket);
+        setImmediate().then(hold);
+      });
+    };
+    for (let count = 0; count < 1_100; count++) hold();
+    await Promise.all([...silent].map((socket) => once(socket, 'connect')));
+    for (let count = 0; count < 30; count++) assert.is((await post(url, review)).status, 200);
+    isOpen = false;
+    for (const socket of silent) socket.destroy();
+  }));
+
 test('a connection with hundreds of reviews that wait for their decision is closed', async () => {
   let decided = 0;
   const decide = async (): Promise<Decision> => {
@@ -144,7 +166,7 @@ test('more connections than are kept are answered one after the other', () =>
     assert.ok(all.every(({ status }) => status === 200));
   }));
 
-test('connections that are kept give way at once when they have been answered', () =>
+test('connections that are kept give way when they have been answered', () =>
   attacked(4, async ({ url, open }) => {
     const kept: TLSSocket[] = [];
     for (let count = 0; count < 4; count++) {
