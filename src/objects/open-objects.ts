@@ -1,12 +1,11 @@
-import type { Transit } from '../keyserver/contract.ts';
 import type { HangGuard } from '../keyserver/hang-guard.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
 import type { ObjectsConfig } from './config.ts';
 import type { ObjectMetrics, ObjectServices } from './context.ts';
 import { bytesWithPlaintext, MemoryBudget } from './held-memory.ts';
-import { createDataKeys } from './keys/data-keys.ts';
+import type { DataKeys } from './keys/data-keys.ts';
 import { withRecovery } from './keys/recovery-keys.ts';
-import { createRewrapRecords, withRewraps } from './keys/rewrapped-keys.ts';
+import { createRewrapRecords, type RewrapRecords, withRewraps } from './keys/rewrapped-keys.ts';
 import { createManifests } from './multipart/manifest-store.ts';
 import { createPartKeys } from './multipart/part-keys.ts';
 import { UploadKeys } from './multipart/upload-keys.ts';
@@ -25,7 +24,8 @@ const helperLimits = { sockets: 32, idleMs: 20_000 };
 
 interface ObjectsParts {
   readonly config: ObjectsConfig;
-  readonly transit: Transit;
+  /** As the key server, or a recovery key, opens them. */
+  readonly keys: DataKeys;
   readonly hangGuard: HangGuard;
   readonly metrics: ObjectMetrics;
   readonly log: Logger;
@@ -37,13 +37,15 @@ interface ObjectsParts {
 export interface OpenObjects extends ObjectServices {
   /** How to sign requests to the store, and which CAs to trust there. */
   readonly trust: Pick<UpstreamParts, 'credentials' | 'ca'>;
+  /** Keys that were wrapped anew and are not in their objects' headers. */
+  readonly rewraps: RewrapRecords;
   /** Releases connections, memory and disk. */
   close(): void;
 }
 
 /** Wires up the engine over one store and one key server. @throws SvcError if AWS_CA_BUNDLE cannot be read */
 export function openObjects(parts: ObjectsParts): OpenObjects {
-  const { config, transit, hangGuard, metrics, log, env, keysAhead } = parts;
+  const { config, hangGuard, metrics, log, env, keysAhead } = parts;
   const credentials = defaultCredentials(env, log);
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
@@ -56,7 +58,7 @@ export function openObjects(parts: ObjectsParts): OpenObjects {
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets, memory });
   const removals = new DelayedRemovals(state, log);
   const rewraps = createRewrapRecords(state, reservedPrefix, memory);
-  const keys = withRecovery(withRewraps(createDataKeys(transit, config), rewraps), config.recoveryRecipients);
+  const keys = withRecovery(withRewraps(parts.keys, rewraps), config.recoveryRecipients);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals, memory });
   const uploadKeys = new UploadKeys(keys);
@@ -88,5 +90,5 @@ export function openObjects(parts: ObjectsParts): OpenObjects {
     state.close();
     upstream.close();
   };
-  return { ...shared, reader, trust: { credentials, ca }, close };
+  return { ...shared, reader, rewraps, trust: { credentials, ca }, close };
 }

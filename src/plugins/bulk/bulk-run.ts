@@ -4,6 +4,7 @@ import { S3Error } from '../../objects/s3/error.ts';
 import { certificateErrorCode, exitStatus, messageOf, SvcError } from '../../runtime/errors.ts';
 import { NameTaken, TargetRefused } from './decrypt/target.ts';
 import { folderFailure } from './decrypt/target-folder.ts';
+import { nameOf, type StoredEntry } from './list-objects.ts';
 
 /** The objects of a run: all keys in `bucket` that begin with `prefix`. */
 export interface RunPlace {
@@ -64,12 +65,72 @@ export async function eachOf<T>(
   signal.throwIfAborted();
 }
 
+/** Work on all objects of a listing. */
+export interface Work<E extends StoredEntry = StoredEntry> {
+  readonly pages: AsyncIterable<readonly E[]>;
+  /** Objects at a time. */
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly faults: Faults;
+  /** Called with each page, and after each object whether it could be processed or not. */
+  onListed(count: number): void;
+  onSeen(): void;
+}
+
+type ForEach<E> = (entry: E, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Page by page, so that what earlier runs left can be read in step with the listing.
+ * @param begin called with each page
+ * @throws what ends the run; see Faults
+ */
+export async function workOn<E extends StoredEntry>(
+  { pages, concurrency, signal, faults, onListed, onSeen }: Work<E>,
+  begin: (page: readonly E[]) => ForEach<E> | Promise<ForEach<E>>,
+): Promise<void> {
+  for await (const page of pages) {
+    onListed(page.length);
+    const process = await begin(page);
+    await eachOf(page, concurrency, signal, async (entry, each) => {
+      try {
+        await process(entry, each);
+        faults.succeeded();
+      } catch (error) {
+        each.throwIfAborted();
+        faults.add(nameOf(entry), error);
+      }
+      onSeen();
+    });
+  }
+}
+
+/** @returns what ended the work early; an interruption is no error, and results so far are still reported */
+export async function earlyEnd(
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  describe: (error: unknown) => Error,
+): Promise<Error | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return signal.aborted ? undefined : describe(error);
+  }
+}
+
 /** An object that a run could not process. */
 export interface Fault {
   readonly key: string;
   /** Stable code of the failure in the envelope, the key server, the store or the file system. */
   readonly reason: string;
   readonly message: string;
+}
+
+export interface FaultReport {
+  /** The first ones; `faultCount` counts all. */
+  readonly faults: readonly Fault[];
+  readonly faultCount: number;
+  readonly faultsByReason: Readonly<Record<string, number>>;
 }
 
 /** Further faults are only counted. */
@@ -94,6 +155,10 @@ export class Faults {
   /** @param folder target folder of the plaintext */
   constructor(folder = '') {
     this.#folder = folder;
+  }
+
+  get report(): FaultReport {
+    return { faults: this.listed, faultCount: this.count, faultsByReason: this.byReason };
   }
 
   succeeded(): void {

@@ -4,6 +4,7 @@ import { vaultConfig } from '../../keyserver/settings.ts';
 import { createTransit } from '../../keyserver/transit.ts';
 import type { OperationHandler } from '../../objects/context.ts';
 import { copyObject, uploadPartCopy } from '../../objects/copy/copy-object.ts';
+import { createDataKeys } from '../../objects/keys/data-keys.ts';
 import { createUpload } from '../../objects/multipart/create-upload.ts';
 import { abortUpload, completeUpload } from '../../objects/multipart/end-upload.ts';
 import { uploadPart } from '../../objects/multipart/upload-part.ts';
@@ -96,7 +97,8 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     hangGuard,
   });
   const keysAhead = settings.joinKeyCalls;
-  const context = openObjects({ config, transit, hangGuard, metrics, log, env, keysAhead });
+  const keys = createDataKeys(transit, config);
+  const context = openObjects({ config, keys, hangGuard, metrics, log, env, keysAhead });
   try {
     const crowd = config.tls === undefined ? crowdOf.http : crowdOf.tls;
     const connections = new Connections({ ...connectionBounds, connections: crowd.connections });

@@ -5,6 +5,7 @@ import { type Transit, VaultError } from '../../../src/keyserver/contract.ts';
 import { HangGuard } from '../../../src/keyserver/hang-guard.ts';
 import type { ObjectMetrics } from '../../../src/objects/context.ts';
 import { EnvelopeError } from '../../../src/objects/format/cipher.ts';
+import { createDataKeys } from '../../../src/objects/keys/data-keys.ts';
 import { type OpenObjects, openObjects } from '../../../src/objects/open-objects.ts';
 import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
 import type { ProxyConfig } from '../../../src/plugins/proxy/config.ts';
@@ -55,10 +56,10 @@ function reading(upstream: URL, options: Partial<ProxyConfig>): OpenObjects {
     ...options,
   } as unknown as ProxyConfig;
   const env = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
-  const transit = vectorTransit();
+  const keys = createDataKeys(vectorTransit(), config);
   const log = recordingLog();
   const hangGuard = new HangGuard({ timeoutMs: 5_000, log });
-  return openObjects({ config, transit, hangGuard, metrics, log, env, keysAhead: false });
+  return openObjects({ config, keys, hangGuard, metrics, log, env, keysAhead: false });
 }
 
 /** @param sum whether the kept checksum is asked for */

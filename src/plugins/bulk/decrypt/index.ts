@@ -4,11 +4,20 @@ import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Sources } from '../../../runtime/settings/resolve.ts';
-import { eachOf, endOf, type Fault, Faults, placeOf, readPlace } from '../bulk-run.ts';
+import {
+  earlyEnd,
+  endOf,
+  type FaultReport,
+  Faults,
+  placeOf,
+  readPlace,
+  type Work,
+  workOn,
+} from '../bulk-run.ts';
+import type { StoredEntry } from '../list-objects.ts';
 import { intoBucket } from './into-bucket.ts';
 import { intoFolder, lookIntoFolder } from './into-folder.ts';
 import type { Place } from './journal.ts';
-import type { StoredEntry } from './list-objects.ts';
 import { type DecryptSettings, type RecoverySettings, resolveDecryptSettings } from './settings.ts';
 import { type OpenedObject, openSource, type Source } from './source.ts';
 import type { TakenIn, Target, TargetPage } from './target.ts';
@@ -45,14 +54,11 @@ export interface Renamed {
   readonly path: string;
 }
 
-export interface DecryptReport extends Counts {
+export interface DecryptReport extends Counts, FaultReport {
   readonly dryRun: boolean;
   /** The first renamed objects; `renamedCount` counts all. */
   readonly renamed: readonly Renamed[];
   readonly renamedCount: number;
-  readonly faults: readonly Fault[];
-  readonly faultCount: number;
-  readonly faultsByReason: Readonly<Record<string, number>>;
   /** The error that ended the run early. */
   readonly endedBy: Error | undefined;
 }
@@ -120,31 +126,28 @@ interface Run {
   readonly concurrency: number;
 }
 
-/** Works page by page, so that the entries of earlier runs can be read in step with the listing. */
 async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
   const { call, source, target, place, concurrency } = run;
-  const tally = new RunTally(new Faults(call.to));
-  let endedBy: Error | undefined;
-  try {
-    for await (const page of source.pages(place.prefix, call.signal)) {
-      tally.counts.listed += page.length;
-      const there = await target.page(page, call.signal);
-      await eachOf(page, concurrency, call.signal, async (object, signal) => {
-        try {
-          await decryptOne(run, there, object, tally, signal);
-          tally.faults.succeeded();
-        } catch (error) {
-          signal.throwIfAborted();
-          tally.faults.add(object.key, error);
-        }
-        call.onProgress(tally.counts);
-      });
-    }
-  } catch (error) {
-    // an interruption is not a fault, and results so far are still reported
-    if (!call.signal.aborted) endedBy = endOf(error, 'decrypt', host, place.bucket);
-  }
-  return tally.report(call.dryRun, endedBy);
+  const { signal } = call;
+  const faults = new Faults(call.to);
+  const tally = new RunTally();
+  const work: Work = {
+    ...{ pages: source.pages(place.prefix, signal), concurrency, signal, faults },
+    onListed(count) {
+      tally.counts.listed += count;
+    },
+    onSeen: () => call.onProgress(tally.counts),
+  };
+  const endedBy = await earlyEnd(
+    () =>
+      workOn(work, async (page) => {
+        const there = await target.page(page, signal);
+        return (object, each) => decryptOne(run, there, object, tally, each);
+      }),
+    signal,
+    (error) => endOf(error, 'decrypt', host, place.bucket),
+  );
+  return { ...tally.report, ...faults.report, dryRun: call.dryRun, endedBy };
 }
 
 /** A dry run checks metadata and lengths only; it unwraps no key and reads no body. */
@@ -177,13 +180,8 @@ async function decryptOne(
 
 class RunTally {
   readonly counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
-  readonly faults: Faults;
   readonly #renamed: Renamed[] = [];
   #renamedCount = 0;
-
-  constructor(faults: Faults) {
-    this.faults = faults;
-  }
 
   came({ key }: StoredEntry, encrypted: boolean, { bytes, renamed: path }: TakenIn): void {
     this.counts.done++;
@@ -192,11 +190,7 @@ class RunTally {
     if (path !== undefined && ++this.#renamedCount <= maxRenamed) this.#renamed.push({ key, path });
   }
 
-  report(dryRun: boolean, endedBy: Error | undefined): DecryptReport {
-    const { listed, count, byReason } = this.faults;
-    return {
-      ...{ ...this.counts, dryRun, renamed: this.#renamed, renamedCount: this.#renamedCount },
-      ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
-    };
+  get report() {
+    return { ...this.counts, renamed: this.#renamed, renamedCount: this.#renamedCount };
   }
 }

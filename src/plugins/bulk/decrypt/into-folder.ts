@@ -1,5 +1,5 @@
+import type { StoredEntry } from '../list-objects.ts';
 import type { DecryptedObject, Place } from './journal.ts';
-import type { StoredEntry } from './list-objects.ts';
 import { isSame, type Target, type TargetPage } from './target.ts';
 import { openJournal, TargetFolder } from './target-folder.ts';
 

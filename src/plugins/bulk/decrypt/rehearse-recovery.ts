@@ -16,9 +16,9 @@ import { S3Error } from '../../../objects/s3/error.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { eachOf, endOf, Faults } from '../bulk-run.ts';
-import type { StoredEntry } from './list-objects.ts';
+import { again, type StoredEntry } from '../list-objects.ts';
 import type { RecoverySettings } from './settings.ts';
-import { again, during, type OpenReading, openReading } from './source.ts';
+import { during, type OpenReading, openReading } from './source.ts';
 
 /** Settings for the store and the recovery keys. */
 export type RehearsalSettings = Pick<

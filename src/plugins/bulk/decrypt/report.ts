@@ -1,7 +1,6 @@
-import { printable } from '../../../runtime/report/report-text.ts';
+import { faultLines, number, quoted, restLine } from '../report-text.ts';
 import type { Counts, DecryptReport } from './index.ts';
 
-const number = (count: number): string => count.toLocaleString('en');
 const objects = (count: number): string => (count === 1 ? '1 object' : `${number(count)} objects`);
 
 export const progressLine = ({ listed, done, skipped, bytes }: Counts): string =>
@@ -15,18 +14,14 @@ function size(bytes: number): string {
 
 /** Lines for people: failures first, then the totals. */
 export function reportLines(report: DecryptReport): readonly string[] {
-  const { faults, faultCount, renamed, renamedCount } = report;
+  const { renamed, renamedCount } = report;
   return [
-    ...faults.map(({ key, reason, message }) => `${quoted(key)}  ${reason}: ${printable(message)}`),
-    ...rest(faultCount - faults.length, 'more that were not decrypted'),
+    ...faultLines(report, 'more that were not decrypted'),
     ...renamed.map(({ key, path }) => `${quoted(key)}  is in ${quoted(path)}, because its name was taken`),
-    ...rest(renamedCount - renamed.length, 'more under other names'),
+    ...restLine(renamedCount - renamed.length, 'more under other names'),
     summary(report),
   ];
 }
-
-const quoted = (text: string): string => printable(JSON.stringify(text));
-const rest = (count: number, what: string): string[] => (count > 0 ? [`… and ${number(count)} ${what}`] : []);
 
 function summary({
   dryRun,

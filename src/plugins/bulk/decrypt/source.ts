@@ -1,39 +1,20 @@
-import { createVaultClient } from '../../../keyserver/client.ts';
-import { vaultConfig } from '../../../keyserver/settings.ts';
-import { createTransit } from '../../../keyserver/transit.ts';
 import { EnvelopeError } from '../../../objects/format/cipher.ts';
 import { isEnvelopeHeader } from '../../../objects/format/metadata.ts';
-import { MemoryBudget } from '../../../objects/held-memory.ts';
 import { createDataKeys, type DataKeys } from '../../../objects/keys/data-keys.ts';
 import { readRecoveryKeys, recoveryDataKeys } from '../../../objects/keys/recovery-keys.ts';
-import {
-  createRewrapRecords,
-  type RewrapRecords,
-  withRewraps,
-} from '../../../objects/keys/rewrapped-keys.ts';
 import type { ListUser } from '../../../objects/multipart/lists-in-use.ts';
-import { createManifests } from '../../../objects/multipart/manifest-store.ts';
-import { SpoolSpace } from '../../../objects/read/body/spool.ts';
-import { createObjectReader } from '../../../objects/read/create-object-reader.ts';
 import { digestHeaders } from '../../../objects/read/small-object.ts';
 import {
   apparentSize,
-  ObjectChanged,
   type ObjectLayout,
   type ObjectReader,
   type StoredObject,
 } from '../../../objects/read/stored-object.ts';
-import { S3Error } from '../../../objects/s3/error.ts';
 import { descriptionHeaders, unquote } from '../../../objects/s3/headers.ts';
-import { createBucketFacts } from '../../../objects/state/bucket-facts.ts';
-import { DelayedRemovals, UpstreamStateStore } from '../../../objects/state/state-store.ts';
-import { defaultCredentials } from '../../../objects/upstream/credentials.ts';
-import { createUpstream } from '../../../objects/upstream/s3-upstream.ts';
-import { storeOf, trustedAuthorities } from '../../../objects/upstream/store-settings.ts';
 import { refusal, type Upstream } from '../../../objects/upstream/upstream.ts';
-import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { listObjects, type StoredEntry } from './list-objects.ts';
+import { again, listObjects, type StoredEntry } from '../list-objects.ts';
+import { openBulkObjects, openKeyServer } from '../open-objects.ts';
 import type { DecryptSettings, RecoverySettings } from './settings.ts';
 
 /** What an object's headers tell without reading its body. */
@@ -65,12 +46,6 @@ export interface Source {
   read<T>(key: string, take: (object: OpenedObject) => Promise<T>, signal: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }
-
-/**
- * Bodies are decrypted while they arrive, which takes neither memory nor disk: unverified output has no final name yet.
- */
-const reading = { strict: false, verifyBuffer: 0, verifyBudget: 0, spoolDir: '' } as const;
-const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
 
 /** @throws SvcError for certificates or tokens that cannot be read */
 export function openSource(
@@ -104,44 +79,16 @@ export function openReading(
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): OpenReading {
-  const credentials = defaultCredentials(env, log);
-  const ca = trustedAuthorities(env);
-  const { reservedPrefix, stateBucket, unencryptedReads } = settings;
-  const config = {
-    ...storeOf(settings),
-    ...sending,
-    ...reading,
-    reservedPrefix,
-    stateBucket,
-    unencryptedReads,
-  };
-  const upstream = createUpstream(config, log, { credentials, ca });
-  const memory = new MemoryBudget();
-  const buckets = createBucketFacts(upstream);
-  const state = new UpstreamStateStore({ config, upstream, buckets, memory });
-  const rewraps = createRewrapRecords(state, reservedPrefix, memory);
-  const { keys, close: closeKeys } = openKeys(settings, rewraps, log);
-  const manifests = createManifests({
-    state,
-    keys,
-    reservedPrefix,
-    removals: new DelayedRemovals(state, log),
-    memory,
-  });
-  const metrics = { request() {}, refused() {}, bytes() {} };
-  const spoolSpace = new SpoolSpace(0);
-  const reader = createObjectReader({ config, keys, upstream, manifests, metrics, spoolSpace });
+  const { requireBound, unencryptedReads, reservedPrefix } = settings;
+  const { keys, close } = openKeys(settings, log);
+  const objects = openBulkObjects(settings, keys, env, log, { requireBound, unencryptedReads });
   return {
-    ...{ upstream, reader, keys },
-    async *pages(bucket, prefix, signal) {
-      const attempt = <T>(request: () => Promise<T>) => again(request, signal);
-      for await (const page of listObjects(upstream, attempt, { bucket, prefix }, signal))
-        yield page.filter(({ key }) => !key.startsWith(reservedPrefix));
-    },
+    ...objects,
+    pages: (bucket, prefix, signal) =>
+      listObjects(objects.upstream, { bucket, prefix, versioned: false, reservedPrefix }, signal),
     async close() {
-      reader.close();
-      state.close();
-      await closeKeys();
+      objects.close();
+      await close();
     },
   };
 }
@@ -167,31 +114,16 @@ interface KeySource {
 }
 
 /** Recovery keys if given, else the key server. */
-function openKeys(settings: ReadingSettings, rewraps: RewrapRecords, log: Logger): KeySource {
+function openKeys(settings: ReadingSettings, log: Logger): KeySource {
   const { requireBound, recoveryKey } = settings;
   if (recoveryKey !== undefined || !('vaultAddr' in settings)) {
     const identities = readRecoveryKeys(recoveryKey ?? '');
     return { keys: recoveryDataKeys(identities, { requireBound }), close: async () => undefined };
   }
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
-  const transit = createTransit(vault, {
-    mount: settings.transitMount,
-    keyName: settings.transitKey,
-    joinCalls: true,
-  });
-  void vault.start();
-  const keys = withRewraps(createDataKeys(transit, { binding: 'key', requireBound }), rewraps);
-  return { keys, close: () => vault.close() };
+  const keyServer = openKeyServer(settings, log);
+  const transit = keyServer.transit(settings.transitMount, settings.transitKey);
+  return { keys: createDataKeys(transit, { binding: 'key', requireBound }), close: keyServer.close };
 }
-
-/** A retry helps if the object was replaced, its part list has just moved into its headers, or the store failed. */
-function mayHelp(error: unknown): boolean {
-  if (error instanceof EnvelopeError) return error.reason === 'manifest-missing';
-  return error instanceof ObjectChanged || (error instanceof S3Error && error.status >= 500);
-}
-
-export const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
-  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 3, isRetryable: mayHelp, signal });
 
 async function look(
   reader: ObjectReader,

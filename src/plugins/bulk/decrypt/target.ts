@@ -1,5 +1,5 @@
 import { S3Error } from '../../../objects/s3/error.ts';
-import type { StoredEntry } from './list-objects.ts';
+import type { StoredEntry } from '../list-objects.ts';
 import type { OpenedObject } from './source.ts';
 
 /** A place for plaintext, with the results of earlier runs. One run uses it at a time. */

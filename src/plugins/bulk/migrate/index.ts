@@ -1,15 +1,25 @@
 import { vaultRules } from '../../../keyserver/settings.ts';
-import { s3Error } from '../../../objects/s3/error.ts';
+import { createDataKeys } from '../../../objects/keys/data-keys.ts';
+import type { OpenObjects } from '../../../objects/open-objects.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { Budget } from '../../../runtime/bounds/budget.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import { resolveSettings, type Sources } from '../../../runtime/settings/resolve.ts';
-import { eachOf, endOf, type Fault, Faults, placeOf, type RunPlace } from '../bulk-run.ts';
-import { type ListedVersion, listAll, nameOf } from '../rewrap/list-versions.ts';
-import { again } from '../rewrap/rewrap-object.ts';
+import {
+  earlyEnd,
+  endOf,
+  type FaultReport,
+  Faults,
+  placeOf,
+  type RunPlace,
+  type Work,
+  workOn,
+} from '../bulk-run.ts';
+import { again, listObjects } from '../list-objects.ts';
+import { type OpenKeyServer, openBulkObjects, openKeyServer } from '../open-objects.ts';
 import { type MigrateTools, migrateObject } from './migrate-object.ts';
-import { type MigrateServices, openServices } from './open-services.ts';
 import { type MigrateSettings, migrateSettings } from './settings.ts';
 import { type MigrateCounts, type MigrateEstimate, MigrateTally } from './tally.ts';
 import { type Unconditional, unconditionalWrites } from './write-conditions.ts';
@@ -26,7 +36,7 @@ export interface MigrateCall {
   readonly onProgress: (counts: MigrateCounts) => void;
 }
 
-export interface MigrateReport extends MigrateCounts {
+export interface MigrateReport extends MigrateCounts, FaultReport {
   readonly bucket: string;
   readonly prefix: string;
   readonly dryRun: boolean;
@@ -36,9 +46,6 @@ export interface MigrateReport extends MigrateCounts {
   /** Writes for which the store ignores conditions; `undefined` in a dry run, which does not test them. */
   readonly unconditional: readonly Unconditional[] | undefined;
   readonly estimate: MigrateEstimate | undefined;
-  readonly faults: readonly Fault[];
-  readonly faultCount: number;
-  readonly faultsByReason: Readonly<Record<string, number>>;
   /** Every object seen, older versions included, is stored as it should be. */
   readonly complete: boolean;
   /** The error that ended the run early. */
@@ -56,28 +63,43 @@ export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> 
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );
   const log = await createLogger({ component: 'proxy-migrate', level: 'error' });
-  const services = openServices(settings, call.sources.env, log);
+  const keyServer = openKeyServer(settings, log);
+  const services = openServices(settings, keyServer, call.sources.env, log);
   const run: Run = { call, place, settings, services, faults: new Faults(), found: {} };
-  let endedBy: Error | undefined;
-  let whole = false;
+  const { host } = storeOf(settings).upstream;
   try {
-    await migrateAll(run);
-    whole = true;
-  } catch (error) {
-    // an interruption is not a fault, and results so far are still reported
-    if (!call.signal.aborted)
-      endedBy = endOf(error, 'migrate', storeOf(settings).upstream.host, place.bucket);
+    const endedBy = await earlyEnd(
+      () => migrateAll(run),
+      call.signal,
+      (error) => endOf(error, 'migrate', host, place.bucket),
+    );
+    return reportOf(run, endedBy);
   } finally {
-    await services.end();
+    services.close();
+    await keyServer.close();
   }
-  return reportOf(run, whole, endedBy);
+}
+
+function openServices(
+  settings: MigrateSettings,
+  keyServer: OpenKeyServer,
+  env: MigrateCall['sources']['env'],
+  log: Logger,
+): OpenObjects {
+  const { upstreamSigning, upstreamChecksum, bind, recoveryRecipients = [] } = settings;
+  const scheme = { binding: bind, requireBound: false };
+  const keys = createDataKeys(keyServer.transit(settings.transitMount, settings.transitKey), scheme);
+  const format = settings.format === '2' ? 2 : 1;
+  return openBulkObjects(settings, keys, env, log, {
+    ...{ upstreamSigning, upstreamChecksum, format, recoveryRecipients, ...scheme },
+  });
 }
 
 interface Run {
   readonly call: MigrateCall;
   readonly place: RunPlace;
   readonly settings: MigrateSettings;
-  readonly services: MigrateServices;
+  readonly services: OpenObjects;
   readonly faults: Faults;
   /** What the run found out about bucket and store. */
   readonly found: { tally?: MigrateTally; versioned?: boolean; unconditional?: readonly Unconditional[] };
@@ -99,20 +121,23 @@ async function migrateAll(run: Run): Promise<void> {
   const { partSize, concurrency } = settings;
   const memory = new Budget(Math.max(partSize, memoryBytes));
   const tools: MigrateTools = { services, bucket, conditional, partSize, memory, dryRun: call.dryRun };
-  for await (const page of listed(run, versioned)) {
-    tally.counts.listed += page.length;
-    await eachOf(page, concurrency, call.signal, async (version, signal) => {
-      try {
-        tally.add(await again((count) => migrateObject(tools, version, signal, count > 1), signal));
-        faults.succeeded();
-      } catch (error) {
-        signal.throwIfAborted();
-        faults.add(nameOf(version), error);
-      }
-      tally.counts.seen++;
-      call.onProgress(tally.counts);
-    });
-  }
+  const { signal } = call;
+  const { reservedPrefix } = settings;
+  const pages = listObjects(services.upstream, { ...place, versioned, reservedPrefix }, signal);
+  const { counts } = tally;
+  const work: Work = {
+    ...{ pages, concurrency, signal, faults },
+    onListed(count) {
+      counts.listed += count;
+    },
+    onSeen() {
+      counts.seen++;
+      call.onProgress(counts);
+    },
+  };
+  await workOn(work, () => async (version, each) => {
+    tally.add(await again((count) => migrateObject(tools, version, each, count > 1), each));
+  });
 }
 
 /** @throws SvcError MIGRATE_UNSAFE */
@@ -135,35 +160,17 @@ async function checkedConditions({
   );
 }
 
-async function* listed(
-  { call, place, settings, services }: Run,
-  versioned: boolean,
-): AsyncGenerator<ListedVersion[]> {
-  const { upstream } = services;
-  const attempt = <T>(request: () => Promise<T>) => again(request, call.signal);
-  const isOthers = ({ key }: { readonly key: string }) => {
-    if (!key.startsWith(place.prefix)) throw strayed();
-    return !key.startsWith(settings.reservedPrefix);
-  };
-  for await (const page of listAll(upstream, attempt, { ...place, versioned }, call.signal))
-    yield page.filter(isOthers);
-}
-
-/** A store that lists objects outside the requested prefix must not have them replaced. */
-const strayed = () =>
-  s3Error('InternalError', 'A listing of the object store names objects that it was not asked for.');
-
-function reportOf(run: Run, whole: boolean, endedBy: Error | undefined): MigrateReport {
+function reportOf(run: Run, endedBy: Error | undefined): MigrateReport {
   const { call, place, services, faults, found } = run;
   const { format } = services.config;
   const { versioned = false, unconditional } = found;
   const tally = found.tally ?? new MigrateTally({ format, partSize: 0, locked: false, versioned });
   const { counts } = tally;
-  const { listed, count, byReason } = faults;
+  const whole = endedBy === undefined && !call.signal.aborted;
   return {
     ...{ ...place, ...counts, dryRun: call.dryRun, format, versioned, unconditional },
     estimate: call.dryRun ? tally.estimate : undefined,
-    ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
-    complete: whole && count === 0 && counts.pending === 0 && counts.left === 0,
+    ...{ ...faults.report, endedBy },
+    complete: whole && faults.count === 0 && counts.pending === 0 && counts.left === 0,
   };
 }

@@ -12,7 +12,7 @@ import { checkKey } from '../../../objects/s3/request.ts';
 import type { Budget } from '../../../runtime/bounds/budget.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { during, open } from '../decrypt/source.ts';
-import type { ListedVersion } from '../rewrap/list-versions.ts';
+import type { StoredEntry } from '../list-objects.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { writeEncrypted } from './write-encrypted.ts';
 
@@ -58,7 +58,7 @@ const maxAttempts = 8;
  */
 export async function migrateObject(
   tools: MigrateTools,
-  { key, versionId, latest }: ListedVersion,
+  { key, versionId, latest }: StoredEntry,
   signal: AbortSignal,
   retried = false,
 ): Promise<Migrated> {

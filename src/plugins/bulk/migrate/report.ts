@@ -1,8 +1,7 @@
-import { printable } from '../../../runtime/report/report-text.ts';
+import { faultLines, number, whereOf } from '../report-text.ts';
 import type { MigrateReport } from './index.ts';
 import type { MigrateCounts } from './tally.ts';
 
-const number = (count: number): string => count.toLocaleString('en');
 const bytes = (count: number): string => `${number(count)} bytes`;
 
 export const migrateProgressLine = ({ listed, seen, migrated, bytes: done }: MigrateCounts): string =>
@@ -10,13 +9,9 @@ export const migrateProgressLine = ({ listed, seen, migrated, bytes: done }: Mig
 
 /** Lines for people: failures, results, what is left, and whether everything is done. */
 export function migrateReportLines(report: MigrateReport): readonly string[] {
-  const { faults, faultCount, unconditional = [], estimate } = report;
-  const more = faultCount - faults.length;
+  const { unconditional = [], estimate } = report;
   return [
-    ...faults.map(
-      ({ key, reason, message }) => `${printable(JSON.stringify(key))}  ${reason}: ${printable(message)}`,
-    ),
-    ...(more > 0 ? [`… and ${number(more)} more that were not migrated`] : []),
+    ...faultLines(report, 'more that were not migrated'),
     done(report),
     ...(estimate === undefined
       ? []
@@ -60,7 +55,7 @@ function ending({
   dryRun,
   pending,
 }: MigrateReport): string {
-  const where = printable(prefix === '' ? `bucket ${bucket}` : `s3://${bucket}/${prefix}`);
+  const where = whereOf({ bucket, prefix });
   if (complete) return `Complete: everything in ${where} is encrypted${format === 2 ? ' in format 2' : ''}.`;
   if (endedBy !== undefined) return `Not complete: not all of ${where} was examined.`;
   if (faultCount > 0) return `Not complete: ${number(faultCount)} in ${where} could not be migrated.`;

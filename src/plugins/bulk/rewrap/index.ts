@@ -1,19 +1,30 @@
 import { vaultRules } from '../../../keyserver/settings.ts';
 import { createRecordKey } from '../../../objects/format/records.ts';
 import { rewrapRecordKey } from '../../../objects/format/rewrap-record.ts';
+import { createDataKeys } from '../../../objects/keys/data-keys.ts';
 import { readUploadRecord } from '../../../objects/multipart/upload-record.ts';
+import type { OpenObjects } from '../../../objects/open-objects.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { resolveSettings, type Sources } from '../../../runtime/settings/resolve.ts';
-import { eachOf, endOf, type Fault, Faults, placeOf, type RunPlace } from '../bulk-run.ts';
-import { type ListedVersion, listAll, nameOf } from './list-versions.ts';
-import { openStores, type RewrapStores } from './open-stores.ts';
-import { again, type NeededKey, rewrapObject } from './rewrap-object.ts';
+import {
+  earlyEnd,
+  endOf,
+  type FaultReport,
+  Faults,
+  placeOf,
+  type RunPlace,
+  type Work,
+  workOn,
+} from '../bulk-run.ts';
+import { again, listObjects } from '../list-objects.ts';
+import { type OpenKeyServer, openBulkObjects, openKeyServer } from '../open-objects.ts';
+import { type NeededKey, rewrapObject } from './rewrap-object.ts';
 import { keepsConditions } from './self-copy.ts';
-import { rewrapSettings } from './settings.ts';
+import { type RewrapSettings, rewrapSettings } from './settings.ts';
 import { type KeyUse, type RewrapCounts, RewrapTally } from './tally.ts';
-import { openTarget, type TargetKeys } from './target-keys.ts';
+import { openTarget, type TargetKeys, type TransitPair } from './target-keys.ts';
 
 export interface RewrapCall {
   readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
@@ -25,7 +36,7 @@ export interface RewrapCall {
   readonly onProgress: (counts: RewrapCounts) => void;
 }
 
-export interface RewrapReport extends RewrapCounts {
+export interface RewrapReport extends RewrapCounts, FaultReport {
   readonly bucket: string;
   readonly prefix: string;
   readonly dryRun: boolean;
@@ -35,9 +46,6 @@ export interface RewrapReport extends RewrapCounts {
   readonly recordedBecause: Readonly<Record<string, number>>;
   /** Key versions needed to read everything seen, after this run. */
   readonly keyVersions: readonly KeyUse[];
-  readonly faults: readonly Fault[];
-  readonly faultCount: number;
-  readonly faultsByReason: Readonly<Record<string, number>>;
   /** Everything seen needs the target key only. */
   readonly complete: boolean;
   /** The error that ended the run early. */
@@ -56,31 +64,39 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
   );
   const { host } = storeOf(settings).upstream;
   const log = await createLogger({ component: 'proxy-rewrap', level: 'error' });
-  const stores = openStores(settings, call.sources.env, log);
+  const keyServer = openKeyServer(settings, log);
+  const transits = transitsOf(settings, keyServer);
+  const keys = createDataKeys(transits.from, { binding: 'key', requireBound: false });
+  const objects = openBulkObjects(settings, keys, call.sources.env, log);
   const faults = new Faults();
   const tally = new RewrapTally();
-  let complete = false;
-  let endedBy: Error | undefined;
   try {
-    const target = await openTarget(stores.transits, stores.records, call.signal);
-    try {
-      await rewrapAll({ call, place, settings, stores, target, faults, tally });
-      complete = isComplete(target, tally, faults);
-    } catch (error) {
-      // an interruption is not a fault, and results so far are still reported
-      if (!call.signal.aborted) endedBy = endOf(error, 'rewrap', host, place.bucket);
-    }
+    const target = await openTarget(transits, objects.rewraps, call.signal);
+    const endedBy = await earlyEnd(
+      () => rewrapAll({ call, place, settings, objects, target, faults, tally }),
+      call.signal,
+      (error) => endOf(error, 'rewrap', host, place.bucket),
+    );
     const { keyName, keyVersion } = target;
-    const { listed, count, byReason } = faults;
+    const whole = endedBy === undefined && !call.signal.aborted;
     return {
-      ...{ ...place, ...tally.counts, dryRun: call.dryRun, complete, endedBy },
+      ...{ ...place, ...tally.counts, dryRun: call.dryRun, endedBy },
+      complete: whole && isComplete(target, tally, faults),
       target: { mount: settings.toMount ?? settings.transitMount, keyName, keyVersion },
-      ...{ recordedBecause: tally.because, keyVersions: tally.uses },
-      ...{ faults: listed, faultCount: count, faultsByReason: byReason },
+      ...{ recordedBecause: tally.because, keyVersions: tally.uses, ...faults.report },
     };
   } finally {
-    await stores.close();
+    objects.close();
+    await keyServer.close();
   }
+}
+
+function transitsOf(settings: RewrapSettings, keyServer: OpenKeyServer): TransitPair {
+  const { transitKey, transitMount, toKey = transitKey, toMount = transitMount } = settings;
+  const from = keyServer.transit(transitMount, transitKey);
+  const same = toKey === transitKey && toMount === transitMount;
+  const to = same ? from : keyServer.transit(toMount, toKey);
+  return { from, to, alike: !same && toKey === transitKey };
 }
 
 const isComplete = (
@@ -95,44 +111,45 @@ const isComplete = (
 interface Run {
   readonly call: RewrapCall;
   readonly place: RunPlace;
-  readonly settings: Parameters<typeof openStores>[0];
-  readonly stores: RewrapStores;
+  readonly settings: RewrapSettings;
+  readonly objects: OpenObjects;
   readonly target: TargetKeys;
   readonly faults: Faults;
   readonly tally: RewrapTally;
 }
 
 async function rewrapAll(run: Run): Promise<void> {
-  const { call, place, settings, stores, target, faults, tally } = run;
+  const { call, place, settings, objects, target, faults, tally } = run;
   const { bucket } = place;
-  const { upstream, manifests, records } = stores;
-  const versioned = (await stores.buckets.keepsVersionsNow(bucket)) !== 'no';
-  const intoHeaders = !versioned && !call.dryRun && (await mayCopy(run));
+  const { signal, dryRun, onProgress } = call;
+  const { upstream, manifests, rewraps: records } = objects;
+  const versioned = (await objects.buckets.keepsVersionsNow(bucket)) !== 'no';
+  const intoHeaders = !versioned && !dryRun && (await mayCopy(run));
   const outOfRecords = intoHeaders && settings.into === 'headers';
-  const shared = { bucket, upstream, manifests, records, target };
-  const tools = { ...shared, intoHeaders, outOfRecords, dryRun: call.dryRun };
-  for await (const page of listed(run, versioned)) {
-    tally.counts.listed += page.length;
-    await eachOf(page, settings.concurrency, call.signal, async (version, signal) => {
-      try {
-        const result = await again(() => rewrapObject(tools, version, signal), signal);
-        tally.add(result, version.latest);
-        faults.succeeded();
-      } catch (error) {
-        signal.throwIfAborted();
-        faults.add(nameOf(version), error);
-      }
-      tally.counts.seen++;
-      call.onProgress(tally.counts);
-    });
-  }
+  const tools = { bucket, upstream, manifests, records, target, intoHeaders, outOfRecords, dryRun };
+  const { reservedPrefix, concurrency } = settings;
+  const pages = listObjects(upstream, { ...place, versioned, reservedPrefix }, signal);
+  const { counts } = tally;
+  const work: Work = {
+    ...{ pages, concurrency, signal, faults },
+    onListed(count) {
+      counts.listed += count;
+    },
+    onSeen() {
+      counts.seen++;
+      onProgress(counts);
+    },
+  };
+  await workOn(work, () => async (version, each) => {
+    tally.add(await again(() => rewrapObject(tools, version, each), each), version.latest);
+  });
   await countUploads(run);
 }
 
 /**
  * Proxies learn of another key only after its objects have it; until then they must find the old keys in the headers.
  */
-async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean> {
+async function mayCopy({ place, settings, objects, call }: Run): Promise<boolean> {
   const { into, toKey, toMount, reservedPrefix, transitKey, transitMount } = settings;
   const moves = (toKey ?? transitKey) !== transitKey || (toMount ?? transitMount) !== transitMount;
   if (into === 'records' || (into === 'auto' && moves)) return false;
@@ -141,7 +158,7 @@ async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean>
     { bucket: place.bucket, key: '' },
     'probe-of-copy-conditions',
   );
-  const keeps = await keepsConditions(stores.upstream, { bucket: place.bucket, key: probe }, call.signal);
+  const keeps = await keepsConditions(objects.upstream, { bucket: place.bucket, key: probe }, call.signal);
   if (keeps || into === 'auto') return keeps;
   throw new SvcError(
     'REWRAP_UNSAFE',
@@ -150,23 +167,12 @@ async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean>
   );
 }
 
-async function* listed(
-  { call, place, settings, stores }: Run,
-  versioned: boolean,
-): AsyncGenerator<ListedVersion[]> {
-  const { upstream } = stores;
-  const attempt = <T>(request: () => Promise<T>) => again(request, call.signal);
-  const isOthers = ({ key }: { readonly key: string }) => !key.startsWith(settings.reservedPrefix);
-  for await (const page of listAll(upstream, attempt, { ...place, versioned }, call.signal))
-    yield page.filter(isOthers);
-}
-
 /** Objects of open uploads will need the key version that was the latest when the upload was created. */
-async function countUploads({ place, settings, stores, target, tally }: Run): Promise<void> {
+async function countUploads({ place, settings, objects, target, tally }: Run): Promise<void> {
   const { bucket, prefix } = place;
-  for await (const ids of stores.state.openUploads(bucket))
+  for await (const ids of objects.contents.openUploads(bucket))
     for (const id of ids) {
-      const text = await stores.state.get(bucket, createRecordKey(settings.reservedPrefix, id), recordLimit);
+      const text = await objects.state.get(bucket, createRecordKey(settings.reservedPrefix, id), recordLimit);
       if (text === undefined) continue;
       const { key, keyName, keyVersion } = readUploadRecord(text);
       if (!key.startsWith(prefix)) continue;

@@ -1,8 +1,8 @@
 import { printable } from '../../../runtime/report/report-text.ts';
+import { faultLines, number, whereOf } from '../report-text.ts';
 import type { RewrapReport } from './index.ts';
 import type { KeyUse, RewrapCounts } from './tally.ts';
 
-const number = (count: number): string => count.toLocaleString('en');
 const counted = (count: number, what: string): string =>
   count === 1 ? `1 ${what}` : `${number(count)} ${what}s`;
 
@@ -11,13 +11,9 @@ export const rewrapProgressLine = ({ listed, seen, copied, recorded }: RewrapCou
 
 /** Lines for people: failures, results, needed key versions, and whether everything is done. */
 export function rewrapReportLines(report: RewrapReport): readonly string[] {
-  const { faults, faultCount, recordedBecause, keyVersions } = report;
-  const more = faultCount - faults.length;
+  const { recordedBecause, keyVersions } = report;
   return [
-    ...faults.map(
-      ({ key, reason, message }) => `${printable(JSON.stringify(key))}  ${reason}: ${printable(message)}`,
-    ),
-    ...(more > 0 ? [`… and ${number(more)} more that were not wrapped`] : []),
+    ...faultLines(report, 'more that were not wrapped'),
     done(report),
     ...Object.entries(recordedBecause).map(
       ([why, count]) => `  in a record because of ${why}: ${number(count)}`,
@@ -48,7 +44,7 @@ function useLine({ keyName, keyVersion, objects, olderVersions, uploads }: KeyUs
 }
 
 function ending({ bucket, prefix, complete, target, keyVersions, endedBy, dryRun }: RewrapReport): string {
-  const where = printable(prefix === '' ? `bucket ${bucket}` : `s3://${bucket}/${prefix}`);
+  const where = whereOf({ bucket, prefix });
   const { keyName, keyVersion } = target;
   if (complete)
     return `Complete: nothing in ${where} needs more than ${keyName} from version ${keyVersion} on.`;

@@ -6,10 +6,9 @@ import {
 } from '../../../objects/format/metadata.ts';
 import type { RewrapRecords } from '../../../objects/keys/rewrapped-keys.ts';
 import type { Manifests } from '../../../objects/multipart/manifest-store.ts';
-import { S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { s3Error } from '../../../objects/s3/error.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../../../objects/upstream/upstream.ts';
-import { retry } from '../../../runtime/lifecycle/wait.ts';
-import type { ListedVersion } from './list-versions.ts';
+import type { StoredEntry } from '../list-objects.ts';
 import {
   copyOntoItself,
   hasPlainAcl,
@@ -62,7 +61,7 @@ const maxAttempts = 8;
  */
 export async function rewrapObject(
   tools: RewrapTools,
-  { key, versionId }: ListedVersion,
+  { key, versionId }: StoredEntry,
   signal: AbortSignal,
 ): Promise<Rewrapped> {
   const name = { bucket: tools.bucket, key };
@@ -192,12 +191,3 @@ async function wrappedKeys(
   const again = await target.open(name, envelope, [seal], relist, signal);
   return again && { form: 'inline', list: again };
 }
-
-/** Tries up to four times; `attempt` gets the number of the attempt. */
-export const again = <T>(attempt: (count: number) => Promise<T>, signal: AbortSignal): Promise<T> =>
-  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
-
-/** A retry helps if a part list has just moved, or if the store failed. */
-const mayHelp = (error: unknown): boolean =>
-  (error instanceof S3Error && error.status >= 500) ||
-  (error as { reason?: unknown }).reason === 'manifest-missing';

@@ -5,6 +5,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { createVaultClient } from '../../../../src/keyserver/client.ts';
 import { HangGuard } from '../../../../src/keyserver/hang-guard.ts';
 import { createTransit } from '../../../../src/keyserver/transit.ts';
+import { createDataKeys } from '../../../../src/objects/keys/data-keys.ts';
 import { type OpenObjects, openObjects } from '../../../../src/objects/open-objects.ts';
 import type { ProxyConfig } from '../../../../src/plugins/proxy/config.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
@@ -91,10 +92,10 @@ async function startProxy(
   const metrics = recording(refused);
   const hangGuard = new HangGuard({ timeoutMs: 5_000, log: quiet });
   const wrapping = { mount: 'transit', keyName: 'svc', joinCalls: true, hangGuard };
-  const transit = createTransit(vaultClient, wrapping);
+  const keys = createDataKeys(createTransit(vaultClient, wrapping), config);
   const env = { AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey };
   const context = openObjects({
-    ...{ config, transit, hangGuard, metrics, env },
+    ...{ config, keys, hangGuard, metrics, env },
     ...{ log: quiet, keysAhead: true },
   });
   const dispatch = createDispatch({
