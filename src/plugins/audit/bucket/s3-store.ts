@@ -5,6 +5,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Headers } from '../../../objects/format/metadata.ts';
+import { sdkPages } from '../../../objects/upstream/sdk-listing.ts';
 import { certificateErrorCode, httpStatusOf, SvcError } from '../../../runtime/errors.ts';
 import { checkStatus } from '../../../runtime/report/check-outcome.ts';
 
@@ -24,22 +25,15 @@ async function* pages(
   StartAfter: string | undefined,
   abortSignal: AbortSignal,
 ): AsyncGenerator<readonly AuditedObject[]> {
-  let token: string | undefined;
-  do {
-    const from = token === undefined ? { StartAfter } : { ContinuationToken: token };
-    const command = new ListObjectsV2Command({ Bucket, Prefix, EncodingType: 'url', ...from });
-    const page: ListObjectsV2CommandOutput = await client.send(command, { abortSignal });
+  const send = (from: { ContinuationToken?: string | undefined }) => {
+    const begin = from.ContinuationToken === undefined ? { StartAfter } : from;
+    const command = new ListObjectsV2Command({ Bucket, Prefix, EncodingType: 'url', ...begin });
+    return client.send(command, { abortSignal });
+  };
+  for await (const page of sdkPages(send, ({ NextContinuationToken }) => ({
+    ContinuationToken: NextContinuationToken,
+  })))
     yield listed(page);
-    token = nextOf(page, token);
-  } while (token !== undefined);
-}
-
-/** @throws Error for a listing that would never end, or that lacks its continuation */
-function nextOf(page: ListObjectsV2CommandOutput, token: string | undefined): string | undefined {
-  if (!page.IsTruncated) return undefined;
-  const { NextContinuationToken: next } = page;
-  if (next !== undefined && next !== token) return next;
-  throw Object.assign(new Error('the listing does not go on'), { name: 'BrokenListing' });
 }
 
 function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): readonly AuditedObject[] {

@@ -5,7 +5,6 @@ import {
   HeadObjectCommand,
   ListBucketsCommand,
   ListMultipartUploadsCommand,
-  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   ListObjectVersionsCommand,
   type ListObjectVersionsCommandOutput,
@@ -13,6 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Headers } from '../../../objects/format/metadata.ts';
 import { type Deletable, deletableObjects } from '../../../objects/state/listings.ts';
+import { sdkPages } from '../../../objects/upstream/sdk-listing.ts';
 
 export interface ListedObject {
   readonly key: string;
@@ -73,28 +73,23 @@ export class SdkGcStore implements GcStore {
   }
 
   async *list(Bucket: string, Prefix: string): AsyncGenerator<readonly ListedObject[]> {
-    let token: string | undefined;
-    do {
-      const command = new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: token });
-      const page = await this.#client.send(command);
-      yield (page.Contents ?? []).map(({ Key = '', LastModified }) => ({
+    const send = (from: object) => this.#client.send(new ListObjectsV2Command({ Bucket, Prefix, ...from }));
+    for await (const { Contents = [] } of sdkPages(send, (page) => ({
+      ContinuationToken: page.NextContinuationToken,
+    })))
+      yield Contents.map(({ Key = '', LastModified }) => ({
         key: Key,
         modified: LastModified?.getTime() ?? Number.POSITIVE_INFINITY,
       }));
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
-    } while (token !== undefined);
   }
 
   async *openUploads(Bucket: string): AsyncGenerator<readonly OpenUpload[]> {
-    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
-    while (from) {
-      const command = new ListMultipartUploadsCommand({ Bucket, ...from });
-      const page: ListMultipartUploadsCommandOutput = await this.#client.send(command);
-      yield (page.Uploads ?? []).map(({ Key = '', UploadId = '' }) => ({ key: Key, uploadId: UploadId }));
-      from = page.IsTruncated
-        ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
-        : undefined;
-    }
+    const send = (from: object) => this.#client.send(new ListMultipartUploadsCommand({ Bucket, ...from }));
+    for await (const { Uploads = [] } of sdkPages(send, (page) => ({
+      KeyMarker: page.NextKeyMarker,
+      UploadIdMarker: page.NextUploadIdMarker,
+    })))
+      yield Uploads.map(({ Key = '', UploadId = '' }) => ({ key: Key, uploadId: UploadId }));
   }
 
   async read(Bucket: string, Key: string): Promise<string | undefined> {
@@ -139,16 +134,13 @@ export class SdkGcStore implements GcStore {
     }
   }
 
-  async *#versionPages(Bucket: string, Prefix: string): AsyncGenerator<ListObjectVersionsCommandOutput> {
-    let from: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } | undefined = {};
-    while (from) {
-      const command = new ListObjectVersionsCommand({ Bucket, Prefix, ...from });
-      const page: ListObjectVersionsCommandOutput = await this.#client.send(command);
-      yield page;
-      from = page.IsTruncated
-        ? { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker }
-        : undefined;
-    }
+  #versionPages(Bucket: string, Prefix: string): AsyncGenerator<ListObjectVersionsCommandOutput> {
+    const send = (from: object) =>
+      this.#client.send(new ListObjectVersionsCommand({ Bucket, Prefix, ...from }));
+    return sdkPages(send, (page) => ({
+      KeyMarker: page.NextKeyMarker,
+      VersionIdMarker: page.NextVersionIdMarker,
+    }));
   }
 
   /** Works for buckets without versioning too, where every object has the version `null`. */
