@@ -101,19 +101,26 @@ for (const [what, { sent, env }] of Object.entries(scenes))
     });
 
 /** 40,000 requests on each connection, of which two may be in progress. */
-const pipelined = Buffer.from('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(40_000));
+const pipelined: Readonly<Record<string, Buffer>> = {
+  'small requests': Buffer.from('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(40_000)),
+  'requests without a host': Buffer.from('GET / HTTP/1.1\r\n\r\n'.repeat(40_000)),
+  'requests with an unknown expectation': Buffer.from(
+    'GET / HTTP/1.1\r\nHost:\r\nExpect: x\r\n\r\n'.repeat(40_000),
+  ),
+};
 
 for (const [kind, listener] of Object.entries(kinds))
   test(`stays within 128 MiB while callers over ${kind} and of its health pipeline small requests`, async () => {
     const cgroup = createMemoryCgroup(128 * MiB);
-    const proxy = await rig.proxy({ env: listener, under: cgroup.under });
-    for (const url of [proxy.url, proxy.health]) {
-      const crowd = new Crowd(url);
-      for (const socket of await crowd.established(48)) socket.pause().write(pipelined);
-      await setTimeout(1_000);
-      assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200);
-      crowd.end();
-    }
+    const proxy = await rig.proxy({ env: { ...keys, ...listener }, under: cgroup.under });
+    for (const url of [proxy.url, proxy.health])
+      for (const [what, requests] of Object.entries(pipelined)) {
+        const crowd = new Crowd(url);
+        for (const socket of await crowd.established(60)) socket.pause().write(requests);
+        await setTimeout(1_000);
+        assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200, what);
+        crowd.end();
+      }
     assert.is(cgroup.killed(), 0);
     await proxy.stop();
     await cgroup.remove();

@@ -22,8 +22,9 @@ const listing = (keys: number) =>
   `<ListBucketResult><Name>bucket</Name><IsTruncated>false</IsTruncated>${`<Contents><Key>${'k'.repeat(5_000)}</Key></Contents>`.repeat(keys)}</ListBucketResult>`;
 
 test.before(async () => {
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     request.resume();
+    if (request.url?.startsWith('/slow')) await sleep(9_000);
     response.writeHead(200, { 'content-type': 'application/xml' });
     if (request.method === 'POST') response.end('<DeleteResult></DeleteResult>');
     else response.end(listing(request.url?.startsWith('/long') ? 1_600 : 1));
@@ -112,6 +113,35 @@ test('callers that read long answers slowly give way to one that waits for their
       await assertServed('/bucket?list-type=2');
     },
   );
+});
+
+/** One more than there are connections. */
+const maxConnections = 512;
+
+test('callers that are refused, and send no body, keep no connection from others, and end no request', async () => {
+  const crowd = new Crowd(proxy.url);
+  const siege = () => {
+    const socket = crowd.open();
+    socket.resume().write('PUT /bucket/x HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000\r\n\r\n');
+    socket.once('close', () => isSieged && setTimeout(siege, 50));
+  };
+  let isSieged = true;
+  // its answer takes longer than a caller may be slow
+  const waiting = rawHttp(`${proxy.url}/slow`);
+  for (let count = 0; count < maxConnections + 30; count++) {
+    siege();
+    if (count % 20 === 0) await sleep(5);
+  }
+  try {
+    for (let count = 0; count < 20; count++) {
+      await assertServed('/bucket?list-type=2');
+      await sleep(200);
+    }
+    assert.is((await waiting).status, 200);
+  } finally {
+    isSieged = false;
+    crowd.end();
+  }
 });
 
 test.run();

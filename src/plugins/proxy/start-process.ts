@@ -115,6 +115,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
         memory: context.memory,
         makeRoom: () => connections.endStale(),
       }),
+      onRefused: (socket, response) => connections.refused(socket, response),
       accessLog: config.accessLog && createAccessLog(config.accessLog, log),
     });
     const server = await startServer(config, { dispatch, connections, memory: context.memory, log, signal });

@@ -1,7 +1,8 @@
-import type http from 'node:http';
+import http from 'node:http';
 import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
 import type { Stream } from 'node:stream';
 import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
+import { emitEveryRequest } from './every-request.ts';
 import { Pace } from './pace.ts';
 import { stopParsing } from './stop-parsing.ts';
 
@@ -28,12 +29,22 @@ interface Watched {
   /** Peer of a connection in its TLS handshake. */
   handshake: string | undefined;
   requests: number;
+  /** Of them, those that were refused: nothing but the rest of their bodies is awaited. */
+  refused: number;
+  /** The last one that began. */
+  last: Begun | undefined;
   /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
   readBefore: number;
   idleSince: number;
   readonly pace: Pace;
   /** Gives back the memory of the connection. */
   readonly release: () => void;
+}
+
+/** A request and what its connection had sent when it began. */
+interface Begun {
+  readonly request: http.IncomingMessage;
+  readonly writtenBefore: number;
 }
 
 const unbounded = Number.POSITIVE_INFINITY;
@@ -58,12 +69,13 @@ export class Connections {
   }
 
   /**
-   * Counts a server's connections as they are accepted, before any handshake. One above the limit, or without memory, ends the slowest
-   * connection with an unfinished handshake or head, else the longest idle one, else the longest stale one; if there is
-   * none, it is refused. Where the places are shared, the address with the most connections ends one of its own, in the
+   * Counts a server's connections as they are accepted, before any handshake. One above the limit, or without memory,
+   * ends a connection whose requests were refused, else the slowest with an unfinished handshake or head, else the
+   * longest idle one, else the longest stale one; if there is none, it is refused. Where the places are shared, the address with the most connections ends one of its own, in the
    * same order, if need be with a request in progress.
    */
   guard(server: Server): void {
+    emitEveryRequest(server);
     const isTls = 'setSecureContext' in server;
     const letIn = interceptAccepted(server, (socket) => {
       if (this.#admit(socket, isTls)) letIn(socket);
@@ -86,11 +98,23 @@ export class Connections {
     if (watched === undefined) return false;
     if (isOver) return !this.#end(accepted);
     count(watched, 1);
+    if (response instanceof http.ServerResponse)
+      watched.last = { request: response.req, writtenBefore: socket.bytesWritten };
     response.once('close', () => {
       count(watched, -1);
       if (this.#closing) endIdle(watched);
     });
     return true;
+  }
+
+  /** Says that a request in progress was refused: its connection gives way before all others. */
+  refused(socket: Socket, response: Stream): void {
+    const watched = this.#watched.get(acceptedOf(socket));
+    if (watched === undefined) return;
+    watched.refused += 1;
+    response.once('close', () => {
+      watched.refused -= 1;
+    });
   }
 
   /** Ends each connection as soon as it has no request in progress, and the last ones after `graceMs`. */
@@ -104,13 +128,13 @@ export class Connections {
     setTimeout(late, graceMs).unref();
   }
 
-  /** Ends the connection whose request has stalled longest, if there is one. */
+  /** Ends the connection whose caller has been slow to send or to read for longest, if there is one. */
   endStale(): boolean {
     let stalest: Socket | undefined;
     let stalestSince = unbounded;
-    for (const [accepted, { pace, requests }] of this.#watched) {
-      const since = pace.slowSince(movedBy(accepted)) ?? unbounded;
-      if (requests === 0 || since >= stalestSince) continue;
+    for (const [accepted, watched] of this.#watched) {
+      const since = watched.pace.slowSince(movedBy(accepted)) ?? unbounded;
+      if (watched.requests === 0 || since >= stalestSince || !awaitsCaller(watched)) continue;
       stalest = accepted;
       stalestSince = since;
     }
@@ -132,7 +156,15 @@ export class Connections {
 
   #watch(accepted: Socket, handshake: string | undefined, release: () => void): void {
     const pace = new Pace({ bytes: 1, ms: this.#bounds.staleMs }, 0);
-    const idle = { requests: 0, readBefore: 0, idleSince: performance.now(), pace, release };
+    const idle = {
+      requests: 0,
+      refused: 0,
+      last: undefined,
+      readBefore: 0,
+      idleSince: performance.now(),
+      pace,
+      release,
+    };
     this.#watched.set(accepted, { socket: accepted, handshake, ...idle });
     if (handshake !== undefined) this.#handshakes.set(handshake, accepted);
     accepted.once('close', () => this.#forget(accepted));
@@ -180,7 +212,7 @@ export class Connections {
   #endIdle(among: Iterable<[Socket, Watched]> = this.#watched): boolean {
     let found: [Socket, Watched] | undefined;
     for (const [accepted, watched] of among) {
-      if (watched.requests > 0) continue;
+      if (watched.requests > watched.refused) continue;
       if (found === undefined || givesWayBefore(watched, found[1])) found = [accepted, watched];
     }
     return found !== undefined && this.#end(found[0]);
@@ -215,8 +247,22 @@ function endIdle({ requests, socket }: Watched): void {
 }
 
 function givesWayBefore(one: Watched, other: Watched): boolean {
-  const [isFirst, isSecond] = [isUnfinished(one), isUnfinished(other)];
-  return isFirst === isSecond ? one.idleSince < other.idleSince : isFirst;
+  const [first, second] = [claimOf(one), claimOf(other)];
+  return first === second ? one.idleSince < other.idleSince : first < second;
+}
+
+/** What a connection without a request that is being served has for it: the least gives way first. */
+function claimOf(watched: Watched): number {
+  if (watched.requests > 0) return 0;
+  return isUnfinished(watched) ? 1 : 2;
+}
+
+/** Whether its request goes on only if the caller sends or reads; else the caller waits for the server. */
+function awaitsCaller({ socket, last }: Watched): boolean {
+  if (socket.writableLength > 0 || last === undefined) return true;
+  const { request, writtenBefore } = last;
+  const awaitsContinue = request.headers.expect !== undefined && socket.bytesWritten === writtenBefore;
+  return !request.complete && request.readableLength === 0 && !awaitsContinue;
 }
 
 const isUnfinished = ({ handshake, socket, readBefore }: Watched): boolean =>

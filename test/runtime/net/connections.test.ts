@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { Stream } from 'node:stream';
 import { suite } from 'uvu';
@@ -100,6 +100,69 @@ test('of many requests in one read, those beyond the bound are not even made', a
   await new Promise((resolve) => client.once('close', resolve));
   assert.is(made, 9);
   server.close();
+});
+
+for (const [name, request] of Object.entries({
+  'without a host': 'GET / HTTP/1.1\r\n\r\n',
+  'with an unknown expectation': 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n',
+}))
+  test(`requests ${name} are counted like others: node:http would answer any number of them`, async () => {
+    const connections = new Connections({ requests: 8 });
+    let made = 0;
+    const server = createServer((request, response) => {
+      made++;
+      connections.begin(request.socket, response);
+    });
+    connections.guard(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const client = connect(port, '127.0.0.1').on('error', () => undefined);
+    client.write(request.repeat(2_000));
+    await new Promise((resolve) => client.once('close', resolve));
+    assert.is(made, 9);
+    server.close();
+  });
+
+test('one whose requests were all refused gives way first, though their bodies have not come', () => {
+  const { watched, add, begin } = bounded(4);
+  const [idle, unfinished, refused, half] = [add(), add(), add(), add()];
+  unfinished.bytesRead = 100;
+  for (const socket of [refused, half]) {
+    const response = new Stream();
+    watched.begin(socket as unknown as Socket, response);
+    watched.refused(socket as unknown as Socket, response);
+  }
+  begin(half);
+  add();
+  assert.equal(endings([idle, unfinished, refused, half]), ['', '', 'reset', '']);
+});
+
+/** A request in progress for a time in which nothing moved, as `node:http` shows it. */
+function standing(state: { complete: boolean; readableLength?: number; expect?: string }, unread = 0) {
+  const { watched, add } = bounded(1, 0);
+  const socket = Object.assign(add(), { writableLength: unread });
+  const { expect, readableLength = 0, complete } = state;
+  const response = Object.create(ServerResponse.prototype, {
+    req: { value: { complete, readableLength, headers: { expect } } },
+    once: { value: () => undefined },
+  });
+  watched.begin(socket as unknown as Socket, response);
+  return watched.endStale();
+}
+
+test('a request stands still for want of its caller only: one that waits for the server is not ended', () => {
+  const ended = {
+    'the caller does not send on': standing({ complete: false }),
+    'the caller does not read': standing({ complete: true }, 100),
+    'the server has not answered': standing({ complete: true }),
+    'the server does not read': standing({ complete: false, readableLength: 64 }),
+    'the server has not said that it may send': standing({ complete: false, expect: '100-continue' }),
+  };
+  const awaitCaller = Object.entries(ended).filter(([, isEnded]) => isEnded);
+  assert.equal(
+    awaitCaller.map(([name]) => name),
+    ['the caller does not send on', 'the caller does not read'],
+  );
 });
 
 test('where every place has a request that moves, the new one is refused', () => {

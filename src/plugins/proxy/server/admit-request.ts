@@ -69,14 +69,17 @@ function isKnownHost(name: string, { listen, hosts }: CallerRules): boolean {
 
 /**
  * Refuses request heads that `node:http` accepts and that another server on the path could interpret differently.
- * @throws S3Error InvalidRequest for versions other than HTTP/1.x, including HTTP/0.9, for several `Host` headers, and
- *   for names such as `x-amz-copy_source`, which some stores take for `x-amz-copy-source`
+ * @throws S3Error InvalidRequest for versions other than HTTP/1.x, including HTTP/0.9, for no or several `Host`
+ *   headers, and for names such as `x-amz-copy_source`, which some stores take for `x-amz-copy-source`
  */
 export function refuseAmbiguous({
+  httpVersion,
   httpVersionMajor,
   rawHeaders,
-}: Pick<IncomingMessage, 'httpVersionMajor' | 'rawHeaders'>): void {
+}: Pick<IncomingMessage, 'httpVersion' | 'httpVersionMajor' | 'rawHeaders'>): void {
   if (httpVersionMajor !== 1) throw s3Error('InvalidRequest', 'Only HTTP/1.0 and HTTP/1.1 are served.');
+  if (httpVersion === '1.1' && hosts(rawHeaders) === 0)
+    throw s3Error('InvalidRequest', 'The request has no Host header.');
   if (hosts(rawHeaders) > 1) throw s3Error('InvalidRequest', 'The request has more than one Host header.');
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;

@@ -43,6 +43,8 @@ export interface Dispatching {
   /** Aborted when the process drains; connections are then closed after their response. */
   readonly signal: AbortSignal;
   readonly slots: RequestSlots;
+  /** Called for a request that is refused unauthenticated, while the rest of its body may still arrive. */
+  readonly onRefused: (socket: Socket, response: ServerResponse) => void;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLog | undefined;
 }
@@ -237,7 +239,7 @@ class Serving {
     this.#answer.forget((name) => !ownHeaders.has(name));
     const fault = faultOf(error);
     this.#code = fault.code;
-    if (this.#admitted === undefined) this.#forgetHead();
+    if (this.#admitted === undefined) this.#giveWay();
     await answerFault(this.#answer, fault, {
       method,
       resource,
@@ -246,8 +248,9 @@ class Serving {
     });
   }
 
-  /** Of a refused request: the rest of its body may take seconds, and others need the memory. */
-  #forgetHead(): void {
+  /** The rest of a refused request's body may take seconds, and others need the memory and the connection. */
+  #giveWay(): void {
+    this.#with.onRefused(this.#request.socket, this.#response);
     this.#request.headers = {};
     this.#request.rawHeaders = [];
     this.#head.release();

@@ -109,6 +109,7 @@ async function startProxy(
       ...{ served: 128, waiting: 0, memory: context.memory },
       makeRoom: () => undefined,
     }),
+    onRefused: () => undefined,
     accessLog: undefined,
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {

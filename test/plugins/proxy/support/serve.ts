@@ -76,12 +76,13 @@ export async function serve(
   const memory = new MemoryBudget();
   const context = { config, log, metrics, memory, ...options.context } as ObjectServices;
   const draining = new AbortController();
+  const connections = options.connections ?? new Connections();
   const server = await startServer(
     { listen: { host: '127.0.0.1', port: 0 }, tls: undefined },
     {
       log,
       signal: new AbortController().signal,
-      connections: options.connections ?? new Connections(),
+      connections,
       memory,
       dispatch: createDispatch({
         services: context,
@@ -95,6 +96,7 @@ export async function serve(
         stallMs: options.stallMs ?? 20_000,
         signal: draining.signal,
         slots: new RequestSlots({ served: 128, waiting: 0, memory, makeRoom: () => undefined }),
+        onRefused: (socket, response) => connections.refused(socket, response),
         accessLog: undefined,
       }),
     },
