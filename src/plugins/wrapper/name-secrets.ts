@@ -32,16 +32,18 @@ export function nameSecrets(documents: readonly Document[], naming: Naming): rea
 }
 
 function named({ path, fields }: Document, group: readonly EnvMapping[], mapOnly: boolean): Delivered[] {
+  const byField = Map.groupBy(group, ({ field }) => field);
   return fields.flatMap(({ name, value }) => {
-    const mapped = group.filter(({ field }) => field === name).map(({ variable }) => variable);
-    const keys = mapped.length > 0 || mapOnly ? mapped : [name];
+    const mapped = byField.get(name)?.map(({ variable }) => variable);
+    const keys = mapped ?? (mapOnly ? [] : [name]);
     return keys.map((key) => ({ key, value, path, field: name }));
   });
 }
 
 function missingIn({ path, fields }: Document, group: readonly EnvMapping[]): string[] {
+  const there = new Set(fields.map(({ name }) => name));
   return group
-    .filter(({ field }) => !fields.some(({ name }) => name === field))
+    .filter(({ field }) => !there.has(field))
     .map(
       ({ field, variable }) =>
         `${originOf({ path, field })}: does not exist, but SVC_ENV_MAP maps it to ${variable}`,
@@ -50,7 +52,8 @@ function missingIn({ path, fields }: Document, group: readonly EnvMapping[]): st
 
 /** A secret must not decide what the application runs; only SVC_ENV_MAP may. */
 function steering({ path, fields }: Document, group: readonly EnvMapping[], mapOnly: boolean): string[] {
-  const unmapped = fields.filter(({ name }) => !mapOnly && !group.some(({ field }) => field === name));
+  const mapped = new Set(group.map(({ field }) => field));
+  const unmapped = fields.filter(({ name }) => !mapOnly && !mapped.has(name));
   return unmapped.flatMap(({ name: field }) => {
     const family = ownVariables.includes(field) ? undefined : steeringFamilyOf(field);
     if (family === undefined) return [];
