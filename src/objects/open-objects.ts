@@ -60,7 +60,7 @@ export function openObjects(parts: ObjectsParts): OpenObjects {
   const rewraps = createRewrapRecords(state, reservedPrefix, memory);
   const keys = withRecovery(withRewraps(parts.keys, rewraps), config.recoveryRecipients);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
-  const manifests = createManifests({ state, keys, reservedPrefix, removals, memory });
+  const manifests = createManifests({ state, keys, reservedPrefix, buckets, removals, memory });
   const uploadKeys = new UploadKeys(keys);
   const uploads = new Uploads({
     ...{ state, reservedPrefix, keys: uploadKeys, removals, memory },

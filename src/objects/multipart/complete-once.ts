@@ -99,7 +99,7 @@ async function completeParts(
   services.uploadKeys.forget(record);
   await keepManifest(services, record, sealed);
   if (replaced.manifest !== record.manifest) await removeManifest(services, record, replaced.manifest);
-  const etag = await inlineParts(services, record, sealed, completed.etag);
+  const etag = await inlineParts(services, record, sealed, completed);
   held.release();
   return { ...completed, etag, checksum: checksums.whole };
 }

@@ -6,6 +6,7 @@ import { s3Error } from '../s3/error.ts';
 import { maxUserMetadata, storedHeaders, userMetadataSize } from '../s3/headers.ts';
 import { copySourceHeader } from '../s3/request.ts';
 import { xmlResult } from '../upstream/upstream.ts';
+import type { Completed } from './completed-object.ts';
 import { envelopeChecksum, type UploadRecord } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;
@@ -14,16 +15,17 @@ const maxCopyBytes = 5 * 1024 ** 3;
 /**
  * Moves the part list into the object's own headers, by a copy onto itself, if it fits and the bucket keeps no
  * versions. After a failure the object stays readable through its manifest.
- * @param etag the store's ETag of the object
+ * @param completed the store's ETag of the object, and its version if the bucket keeps versions by now, whatever it kept
+ *   a moment ago: the caller learns of this version, and a copy would be another one
  * @returns the store's ETag afterwards
  */
 export async function inlineParts(
   services: ObjectServices,
   record: UploadRecord,
   list: StoredPartList,
-  etag: string,
+  { etag, versionId }: Pick<Completed, 'etag' | 'versionId'>,
 ): Promise<string> {
-  if (!fits(services, record, list)) return etag;
+  if (versionId !== undefined || !fits(services, record, list)) return etag;
   try {
     if (!(await mayCopy(services, record))) return etag;
     const copied = await copyOntoItself(services, record, list, etag);

@@ -35,6 +35,7 @@ interface ManifestStoreOptions {
   readonly state: StateStore;
   readonly keys: DataKeys;
   readonly reservedPrefix: string;
+  readonly buckets: Pick<BucketFacts, 'keepsVersionsNow'>;
   readonly removals: DelayedRemovals;
   readonly memory: MemoryBudget;
 }
@@ -46,6 +47,7 @@ export function createManifests({
   state,
   keys,
   reservedPrefix,
+  buckets,
   removals,
   memory,
 }: ManifestStoreOptions): Manifests {
@@ -178,7 +180,11 @@ export function createManifests({
     async remove(name, id) {
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
     },
-    removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
+    removeLater(name, id) {
+      // versioning may have been enabled meanwhile, and then an older version may need it
+      const isUnneeded = async () => (await buckets.keepsVersionsNow(name.bucket)) === 'no';
+      removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs, isUnneeded);
+    },
     mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
 }

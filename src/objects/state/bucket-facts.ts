@@ -24,7 +24,7 @@ const neverSet = new Set(['ObjectLockConfigurationNotFoundError', 'VersioningNot
 /** Asks the store; failures are thrown and not cached. */
 export function createBucketFacts(
   upstream: Upstream,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
   waitMs = answerMs,
 ): BucketFacts {
   const ask: Ask = (bucket, subresource, shape) =>

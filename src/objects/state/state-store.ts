@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { messageOf } from '../../runtime/errors.ts';
 import { retry } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { release } from '../../runtime/memory.ts';
@@ -266,6 +267,8 @@ function stateFailure(error: unknown): never {
 /** Further objects are left to `svc proxy gc`, like those of a process that ends before their time. */
 const maxWaiting = 10_000;
 
+const always = () => Promise.resolve(true);
+
 /** Deletes helper objects once current readers have had time to finish. */
 export class DelayedRemovals {
   readonly #state: Pick<StateStore, 'delete'>;
@@ -277,16 +280,19 @@ export class DelayedRemovals {
     this.#log = log;
   }
 
-  add(bucket: string, key: string, graceMs: number): void {
+  /** @param isUnneeded asked when the time has come: false leaves the object, for good */
+  add(bucket: string, key: string, graceMs: number, isUnneeded: () => Promise<boolean> = always): void {
     const id = JSON.stringify([bucket, key]);
     if (this.#waiting.has(id) || this.#waiting.size >= maxWaiting) return;
-    const remove = () => {
+    const remove = async () => {
       this.#waiting.delete(id);
-      this.#state.delete(bucket, [key]).catch((error: Error) => {
-        this.#log.warn('proxy.upload.records-left', { error: error.message });
-      });
+      try {
+        if (await isUnneeded()) await this.#state.delete(bucket, [key]);
+      } catch (error) {
+        this.#log.warn('proxy.upload.records-left', { error: messageOf(error) });
+      }
     };
-    this.#waiting.set(id, setTimeout(remove, graceMs).unref());
+    this.#waiting.set(id, setTimeout(() => void remove(), graceMs).unref());
   }
 
   close(): void {

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,15 +10,17 @@ import type { DataKeys } from '../../../src/objects/keys/data-keys.ts';
 import type { ListUser } from '../../../src/objects/multipart/lists-in-use.ts';
 import { createManifests } from '../../../src/objects/multipart/manifest-store.ts';
 import type { S3Error } from '../../../src/objects/s3/error.ts';
+import { DelayedRemovals } from '../../../src/objects/state/state-store.ts';
+import { quietLog } from '../../support/quiet-log.ts';
 import { startVirtualTime } from '../../support/virtual-time.ts';
-import { MemoryState, noRemovals } from '../memory-state.ts';
+import { MemoryState } from '../memory-state.ts';
 import { partList } from '../parts.ts';
 
 const test = suite('manifests');
 const name = { bucket: 'photos', key: 'a/b ä.jpg' };
 const reservedPrefix = '.svc/';
 
-function bed(sealKey = Buffer.alloc(32, 7)) {
+function bed(sealKey = Buffer.alloc(32, 7), keepsVersions: 'yes' | 'no' | 'unknown' = 'no') {
   const state = new MemoryState();
   const unwrapped: string[] = [];
   const keys = {
@@ -31,7 +34,8 @@ function bed(sealKey = Buffer.alloc(32, 7)) {
     unwrapped,
     manifests: createManifests({
       ...{ state, keys, reservedPrefix },
-      removals: noRemovals,
+      buckets: { keepsVersionsNow: async () => keepsVersions },
+      removals: new DelayedRemovals(state, quietLog),
       memory: new MemoryBudget(),
     }),
   };
@@ -244,5 +248,28 @@ test('a manifest of empty objects by the million is refused before it is read', 
   state.objects.set(key, `{"v":1,"list":{"parts":[${'{},'.repeat(1_000_000)}{}]}}`);
   assert.is(await fault(manifests.load(name, pointer(list), request())), 'malformed-metadata');
 });
+
+for (const [keepsVersions, left] of [
+  ['no', 0],
+  ['yes', 1],
+  ['unknown', 1],
+] as const)
+  test(`one that readers have had time for is removed unless versions are kept by then (${keepsVersions})`, async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { manifests, state } = bed(undefined, keepsVersions);
+      const list = partList(2);
+      await manifests.save(name, list);
+      manifests.removeLater(name, list.manifest);
+      mock.timers.tick(4 * 60_000);
+      await setImmediate();
+      assert.is(state.objects.size, 1);
+      mock.timers.tick(60_000);
+      await setImmediate();
+      assert.is(state.objects.size, left);
+    } finally {
+      mock.timers.reset();
+    }
+  });
 
 test.run();
