@@ -47,7 +47,8 @@ const slab = Buffer.allocUnsafeSlow(256 * 1024);
 /** Chunks of one body in one read after which all other work gets its turn. */
 const maxChunksInTurn = 2_048;
 
-const bounds = { maxHead: 64 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
+/** The store takes 8 KiB of head, and adds its own. */
+const bounds = { maxHead: 20 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
 
 /** A connection for one request at a time. */
 export class Http1Connection {

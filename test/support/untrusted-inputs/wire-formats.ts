@@ -62,7 +62,7 @@ const mixed = (pieces: readonly fc.Arbitrary<Uint8Array>[], before = Buffer.allo
 const text = (...choices: readonly string[]) => fc.constantFrom(...choices).map((one) => Buffer.from(one));
 const noise = fc.uint8Array({ maxLength: 64 });
 
-const bounds = { maxHead: 64 * KiB, maxBody: 8 * MiB };
+const bounds = { maxHead: 20 * KiB, maxBody: 8 * MiB };
 const ignored = () => undefined;
 
 /** As a connection to the store reads it, in the pieces that a socket gives. */

@@ -13,7 +13,6 @@ import { createPayload, hasBody } from '../../../objects/s3/received-payload.ts'
 import { mergeHoisted, parseTarget, type S3Request } from '../../../objects/s3/request.ts';
 import type { VerifiedSignature } from '../../../objects/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { release } from '../../../runtime/memory.ts';
 import { movedBy, resetSocket } from '../../../runtime/net/connections.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
@@ -32,6 +31,7 @@ import {
   readRawBody,
   readWholeBody,
 } from './client-streams.ts';
+import { Drain } from './drain.ts';
 
 export interface Dispatching {
   readonly services: ObjectServices;
@@ -50,6 +50,7 @@ export interface Dispatching {
 }
 
 interface Serves extends Dispatching {
+  readonly drain: Drain;
   readonly preflights: RequestSlots;
 }
 
@@ -73,7 +74,7 @@ const preflightsAtOnce = 8;
 export function createDispatch(dispatching: Dispatching): Dispatch {
   const { memory } = dispatching.services;
   const bounds = { served: preflightsAtOnce, waiting: 0, memory, makeRoom: () => undefined };
-  const serves = { ...dispatching, preflights: new RequestSlots(bounds) };
+  const serves = { ...dispatching, preflights: new RequestSlots(bounds), drain: new Drain() };
   return (request, response, expectsContinue, head) =>
     new Serving(serves, request, response, expectsContinue, head).run();
 }
@@ -244,7 +245,8 @@ class Serving {
       method,
       resource,
       requestId: this.#id,
-      drain: () => (this.#awaitsContinue || this.#bodyIsRead() ? Promise.resolve() : drain(this.#request)),
+      drain: () =>
+        this.#awaitsContinue || this.#bodyIsRead() ? Promise.resolve() : this.#with.drain.rest(this.#request),
     });
   }
 
@@ -343,27 +345,4 @@ function judgeLength(operation: OperationName, { request, payload }: RequestCont
     throw s3Error('MissingContentLength');
   }
   if ((payload.length ?? 0) > maxPlaintextBytes) throw s3Error('EntityTooLarge');
-}
-
-/** Bounds on reading an unwanted body before its connection is closed. */
-const bounds = { bytes: 16 * 1024 * 1024, milliseconds: 5_000 };
-
-/** Reads and discards the rest of a body within bounds; never rejects. */
-function drain(request: IncomingMessage, { bytes, milliseconds } = bounds): Promise<void> {
-  return new Promise((resolve) => {
-    let left = bytes;
-    const timer = setTimeout(finish, milliseconds);
-    const onData = (chunk: Buffer) => {
-      left -= chunk.length;
-      release(chunk);
-      if (left < 0) finish();
-    };
-    function finish() {
-      clearTimeout(timer);
-      request.off('data', onData).pause();
-      resolve();
-    }
-    if (request.readableEnded || request.destroyed) return finish();
-    request.once('end', finish).once('close', finish).once('error', finish).on('data', onData).resume();
-  });
 }
