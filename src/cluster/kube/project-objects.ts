@@ -227,8 +227,9 @@ export function markWorkload({ template, ...rest }: KnownWorkload): KnownWorkloa
 
 /** Selects what it did; every pod of the namespace if even its selector is large. */
 export function markServiceConfig({ spec, status, ...rest }: KnownServiceConfig): KnownServiceConfig {
-  const selector = isTooLong(spec.selector, maxMark) ? {} : spec.selector;
-  return { ...rest, spec: { selector, tooLarge: true }, status: markStatus(status) };
+  const { selector = {} } = spec ?? {};
+  const known = isTooLong(selector, maxMark) ? {} : selector;
+  return { ...rest, spec: { selector: known, tooLarge: true }, status: markStatus(status) };
 }
 
 export function markSecretMapping({ status, ...rest }: KnownSecretMapping): KnownSecretMapping {
