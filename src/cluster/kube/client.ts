@@ -183,22 +183,24 @@ export interface ApplyRequest {
 }
 
 /**
- * Server-side apply: creates the object if necessary; an apply without changes is not a write.
- * @returns the resulting object
+ * Server-side apply: creates the object if necessary; an apply without changes is not a write. The resulting object,
+ * which others may have made large, is not read.
  * @throws KubeError
  */
-export function apply<T>(client: KubeClient, request: ApplyRequest): Promise<T> {
+export function apply(client: KubeClient, request: ApplyRequest): Promise<void> {
   const { path, object: body, force = false, signal } = request;
   const query = { fieldManager, force };
-  return client.request<T>({
-    ...{ method: 'PATCH', path, query, body, signal },
-    contentType: 'application/apply-patch+yaml',
-  });
+  const patch = { method: 'PATCH', path, query, body, signal, contentType: 'application/apply-patch+yaml' };
+  return client.read(patch, passOver);
+}
+
+async function passOver(body: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of body);
 }
 
 /** Applies the status of an existing object that nobody else writes. @throws KubeError */
-export function applyStatus<T>(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<T> {
-  return apply<T>(client, { ...request, path: `${request.path}/status`, force: true });
+export function applyStatus(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<void> {
+  return apply(client, { ...request, path: `${request.path}/status`, force: true });
 }
 
 const longestMessage = 300;
