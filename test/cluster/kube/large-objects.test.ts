@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type KubeObject, keyOf, maxObjectParts } from '../../../src/cluster/kube/client.ts';
-import { KeptRoom } from '../../../src/cluster/kube/kept-room.ts';
+import { bytesOf, KeptRoom } from '../../../src/cluster/kube/kept-room.ts';
 import {
   markNamespace,
   markPod,
@@ -159,9 +159,9 @@ test('stay marked when they come again, and tell nothing then', () => {
   assert.not(store.wantsList);
 });
 
-const more = Object.fromEntries(tooMany().map((_, index) => [`n${index}`, '']));
+const more = Object.fromEntries(tooMany().map((_, index) => [`svc/n${index}`, '']));
 const managedFields = [
-  { manager: 'svc-operator', operation: 'Apply', fieldsV1: { 'f:data': more } },
+  { manager: 'svc-operator', operation: 'Apply', fieldsV1: { 'f:data': {} } },
   { manager: 'kubectl', operation: 'Update' },
 ];
 const labels = { ...more, 'svc/protected': 'true', 'svc/proxy': 'true', app: 'a' };
@@ -201,8 +201,7 @@ const kinds: Readonly<Record<string, readonly [object: object, made: (object: an
   'a namespace': [
     { metadata: { ...metadata, labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'baseline' } } },
     ({ metadata: { namespace: _, ...rest } }) => {
-      const { labels: own, ...mark } = markNamespace(projectNamespace({ metadata: rest }));
-      return { ...mark, protected: own['svc/protected'], enforce: own['pod-security.kubernetes.io/enforce'] };
+      return markNamespace(projectNamespace({ metadata: rest }));
     },
   ],
   'a ServiceConfig': [
@@ -234,6 +233,8 @@ for (const [what, [object, made]] of Object.entries(kinds))
     assert.ok(isOutline);
     assert.ok(JSON.stringify(value).length < 2_000);
     assert.equal(made(value), made(object));
+    // nothing but the number of objects bounds what all marks take
+    assert.ok(bytesOf(made(object)) < 10_000);
   });
 
 test.run();
