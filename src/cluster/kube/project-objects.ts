@@ -84,14 +84,14 @@ function projectMetadata(metadata: PodMetadata, intern: Intern): PodMetadata {
 }
 
 /** They say what becomes of a pod. */
-const known: ReadonlySet<string> = new Set([protectedLabel, proxyLabel, mirror, ...annotationNames]);
+const knownNames: ReadonlySet<string> = new Set([protectedLabel, proxyLabel, mirror, ...annotationNames]);
 
 /** All of them, or the known ones with a short text and some more of ours. */
 function shortOnes(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   if (!isTooLong(texts)) return texts;
   const short = Object.entries(texts).filter(([, text]) => text.length < 256);
-  const others = short.filter(([name]) => isOurs(name) && !known.has(name));
-  return Object.fromEntries([...short.filter(([name]) => known.has(name)), ...others.slice(0, 128)]);
+  const others = short.filter(([name]) => isOurs(name) && !knownNames.has(name));
+  return Object.fromEntries([...short.filter(([name]) => knownNames.has(name)), ...others.slice(0, 128)]);
 }
 
 function projectSpec(spec: PodSpec, intern: Intern): PodSpec {

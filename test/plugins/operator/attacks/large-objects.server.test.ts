@@ -64,15 +64,15 @@ function marked(): Readonly<Record<string, readonly unknown[]>> {
   );
 }
 
-interface Answer {
+interface Admission {
   readonly allowed: boolean;
   readonly status?: { readonly message: string };
 }
 
-async function reviewed(pod: object): Promise<Answer> {
+async function reviewed(pod: object): Promise<Admission> {
   const { status, text } = await limited.review(JSON.stringify(reviewOf(pod, { namespace: 'full' })));
   assert.is(status, 200, text);
-  return (JSON.parse(text) as { readonly response: Answer }).response;
+  return (JSON.parse(text) as { readonly response: Admission }).response;
 }
 
 const asks = (mapping: string) => ({
