@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { formatTable } from '../../bench/harness/table.ts';
-import { fuzz as fuzzed, type WorstCost } from '../support/untrusted-inputs/fuzz.ts';
+import { fuzz as fuzzed, strictCpuMs, type WorstCost } from '../support/untrusted-inputs/fuzz.ts';
 import type { UntrustedInput } from '../support/untrusted-inputs/types.ts';
 import type { Part, Report } from './part.ts';
 
 const folder = new URL('../support/untrusted-inputs/', import.meta.url);
 
-/** What `npm test` does for seconds: inputs that know the structure, and an oracle that counts memory and time. */
+/** What `npm test` does for seconds, with a stricter bound of time: inputs that know the structure, and an oracle that counts memory and time. */
 export const fuzz: Part = {
   name: 'fuzz',
   summary:
@@ -41,7 +41,7 @@ function judge(
 ): WorstCost | undefined {
   const what = `${input.name}, from a ${input.from}`;
   try {
-    const [worst] = fuzzed([input], { milliseconds, seed });
+    const [worst] = fuzzed([input], { milliseconds, seed, cpuMs: strictCpuMs });
     report.check(what, true, `${worst?.runs} inputs`);
     return worst;
   } catch (error) {

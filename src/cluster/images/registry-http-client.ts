@@ -37,9 +37,11 @@ export interface RegistryHttpClient {
 
 const timeLimitMs = 10_000;
 const largestFailure = 16 * 1024;
+/** Further requests wait in their order, whoever sends them. */
+export const maxSocketsOfHost = 16;
 const connections = {
   keepAlive: true,
-  maxSockets: 8,
+  maxSockets: maxSocketsOfHost,
   maxTotalSockets: 128,
   maxFreeSockets: 2,
   timeout: 30_000,

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { parseBounded } from '../../runtime/bounds/bounded-json.ts';
+import { type JsonText, parseBounded, TooManyParts } from '../../runtime/bounds/bounded-json.ts';
 import { collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError, type SvcErrorOptions } from '../../runtime/errors.ts';
 import { fieldManager } from './labels.ts';
@@ -55,7 +55,8 @@ export interface KubeClient {
 
 /**
  * `KUBE_UNAVAILABLE`: may be temporary; `KUBE_GONE`: the API server no longer has that resource version;
- * `KUBE_PROTOCOL`: the response violates the API; `KUBE_NOT_LEADING`: the request was not sent.
+ * `KUBE_PROTOCOL`: the response violates the API; `KUBE_TOO_LARGE`: the response has more values than are read;
+ * `KUBE_NOT_LEADING`: the request was not sent.
  */
 export type KubeErrorCode =
   | 'KUBE_UNAVAILABLE'
@@ -65,7 +66,8 @@ export type KubeErrorCode =
   | 'KUBE_CONFLICT'
   | 'KUBE_REFUSED'
   | 'KUBE_NOT_LEADING'
-  | 'KUBE_PROTOCOL';
+  | 'KUBE_PROTOCOL'
+  | 'KUBE_TOO_LARGE';
 
 const steps: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_UNAVAILABLE: 'The request is retried; check that the API server can be reached from here.',
@@ -76,6 +78,7 @@ const steps: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_REFUSED: 'Check the message of the API server.',
   KUBE_NOT_LEADING: 'Nothing: the new leader makes the change.',
   KUBE_PROTOCOL: 'Check that the address is that of a Kubernetes API server.',
+  KUBE_TOO_LARGE: 'Make the object smaller, or delete it.',
 };
 
 interface KubeErrorOptions extends Partial<SvcErrorOptions> {
@@ -180,22 +183,24 @@ export interface ApplyRequest {
 }
 
 /**
- * Server-side apply: creates the object if necessary; an apply without changes is not a write.
- * @returns the resulting object
+ * Server-side apply: creates the object if necessary; an apply without changes is not a write. The resulting object,
+ * which others may have made large, is not read.
  * @throws KubeError
  */
-export function apply<T>(client: KubeClient, request: ApplyRequest): Promise<T> {
+export function apply(client: KubeClient, request: ApplyRequest): Promise<void> {
   const { path, object: body, force = false, signal } = request;
   const query = { fieldManager, force };
-  return client.request<T>({
-    ...{ method: 'PATCH', path, query, body, signal },
-    contentType: 'application/apply-patch+yaml',
-  });
+  const patch = { method: 'PATCH', path, query, body, signal, contentType: 'application/apply-patch+yaml' };
+  return client.read(patch, passOver);
+}
+
+async function passOver(body: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of body);
 }
 
 /** Applies the status of an existing object that nobody else writes. @throws KubeError */
-export function applyStatus<T>(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<T> {
-  return apply<T>(client, { ...request, path: `${request.path}/status`, force: true });
+export function applyStatus(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<void> {
+  return apply(client, { ...request, path: `${request.path}/status`, force: true });
 }
 
 const longestMessage = 300;
@@ -259,21 +264,36 @@ function parsed(body: string): Readonly<Record<string, unknown>> {
 
 /** Reads the whole body as text. @throws KubeError KUBE_PROTOCOL for more than `maxBytes` */
 export async function readBody(what: string, body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  return (await readBytes(what, body, maxBytes)).toString('utf8');
+}
+
+/** Reads the whole body. @throws KubeError KUBE_PROTOCOL for more than `maxBytes` */
+export async function readBytes(
+  what: string,
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<Buffer> {
   const tooLong = () => new KubeError('KUBE_PROTOCOL', `${what}: the answer has over ${maxBytes} bytes`);
-  return (await collect(body, maxBytes, tooLong)).toString('utf8');
+  return collect(body, maxBytes, tooLong);
 }
 
 /**
- * Values and names of an object. What etcd stores of one has at most 1.5 MiB, in which even empty texts take two bytes
- * each: more than any object that the API server has, so that nobody's object stops those who follow its kind.
+ * Values and names of an object that is built: as many as of a pod that is reviewed (webhook/review.ts). Of one that has
+ * more, a reader that runs for long reads an outline (read-object.ts).
  */
-const mostOfObject = 1_000_000;
+export const maxObjectParts = 200_000;
 
-/** @throws KubeError KUBE_PROTOCOL unless the text is JSON within the bounds */
-export function parseJson(what: string, text: string): unknown {
+/** @throws KubeError KUBE_TOO_LARGE, or KUBE_PROTOCOL if it is no JSON or nested too deeply */
+export function parseJson(what: string, text: JsonText, maxParts = maxObjectParts): unknown {
   try {
-    return parseBounded(text, { maxParts: mostOfObject });
+    return parseBounded(text, { maxParts });
   } catch (cause) {
-    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is not JSON`, { cause });
+    if (cause instanceof TooManyParts)
+      throw new KubeError('KUBE_TOO_LARGE', `${what}: the answer has over ${maxParts} names and values`);
+    throw notJson(what, cause);
   }
+}
+
+export function notJson(what: string, cause: unknown): KubeError {
+  return new KubeError('KUBE_PROTOCOL', `${what}: the answer is not JSON`, { cause });
 }

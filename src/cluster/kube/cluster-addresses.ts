@@ -257,7 +257,7 @@ interface EndpointSlice extends KubeObject {
     | null;
 }
 
-/** @returns undefined if it does not exist. @throws KubeError */
+/** @returns undefined if it does not exist, or is too large to be read. @throws KubeError */
 function getService(
   client: KubeClient,
   namespace: string,
@@ -265,7 +265,7 @@ function getService(
   signal: AbortSignal,
 ): Promise<Service | undefined> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${encodeURIComponent(name)}`;
-  return unless(client.request<Service>({ path, signal }), 'KUBE_NOT_FOUND');
+  return unless(client.request<Service>({ path, signal }), 'KUBE_NOT_FOUND', 'KUBE_TOO_LARGE');
 }
 
 /** Sorted by name. @throws KubeError */
@@ -277,9 +277,12 @@ async function listServices(
 ): Promise<Service[]> {
   const found: Service[] = [];
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services`;
-  await listAll<Service>(client, { path, labelSelector }, (service) => found.push(service), signal);
+  await listAll<Service>(client, { path, labelSelector }, (service) => found.push(service), signal, leaveOut);
   return found.sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
 }
+
+/** No policy allows the addresses of what is too large to be built, which no controller makes. */
+const leaveOut = () => {};
 
 /** Slices of one Service. @throws KubeError */
 async function listSlices(
@@ -291,7 +294,13 @@ async function listSlices(
   const found: EndpointSlice[] = [];
   const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
   const labelSelector = `kubernetes.io/service-name=${service}`;
-  await listAll<EndpointSlice>(client, { path, labelSelector }, (slice) => found.push(slice), signal);
+  await listAll<EndpointSlice>(
+    client,
+    { path, labelSelector },
+    (slice) => found.push(slice),
+    signal,
+    leaveOut,
+  );
   return found;
 }
 

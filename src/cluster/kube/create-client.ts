@@ -7,7 +7,15 @@ import { join } from 'node:path';
 import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import { limitAnswer } from '../../runtime/net/limit-answer.ts';
-import { failureOf, type KubeClient, KubeError, type KubeRequest, parseJson, readBody } from './client.ts';
+import {
+  failureOf,
+  type KubeClient,
+  KubeError,
+  type KubeRequest,
+  parseJson,
+  readBody,
+  readBytes,
+} from './client.ts';
 import {
   createAgentPool,
   type KubeConnection,
@@ -42,8 +50,8 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
     origin: connection.origin,
     async request<T>(request: KubeRequest) {
       const what = described(request);
-      const text = await read(request, (body) => readBody(what, body, request.maxBytes ?? largestObject));
-      return parseJson(what, text) as T;
+      const bytes = await read(request, (body) => readBytes(what, body, request.maxBytes ?? largestObject));
+      return parseJson(what, bytes) as T;
     },
     read,
     async stream(request) {

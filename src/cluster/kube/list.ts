@@ -1,4 +1,5 @@
 import { CollectedBytes } from '../../runtime/bounds/collect.ts';
+import { isSpace } from '../../runtime/bounds/json-document.ts';
 import {
   asObject,
   isText,
@@ -8,6 +9,7 @@ import {
   member,
   parseJson,
 } from './client.ts';
+import { outlineOfObject, readJson } from './read-object.ts';
 
 /**
  * Only one object at a time is in memory as text and tree, never a page, so the page length only matters to the API
@@ -22,6 +24,7 @@ const cutLimits = { mostOfElement: largestObject, mostOfRest: 1024 * 1024 };
 
 /**
  * Lists page by page, passing each object to `onObject` before reading the next.
+ * @param onOutline gets the outlines of objects that are too large to be built; without it, these are built
  * @returns the version from which a watch continues
  * @throws KubeError; objects passed until then are valid
  */
@@ -30,19 +33,26 @@ export async function listAll<O extends KubeObject>(
   selection: Selection,
   onObject: (object: O) => void,
   signal: AbortSignal,
+  onOutline?: (outline: O) => void,
 ): Promise<string> {
+  const large = onOutline === undefined ? 'whole' : 'outlined';
+  const what = `GET ${selection.path}`;
+  const take = (bytes: Buffer) => {
+    const { value, isOutline } = readJson(what, bytes, outlineOfObject, large);
+    const object = asObject<O>(value);
+    if (isOutline) onOutline?.(object);
+    else onObject(object);
+  };
   let next: string | undefined;
   let page: Page;
   let emptyPages = 0;
   do {
     const former = next;
-    page = await client.read(listRequest(selection, next, signal), (body) =>
-      readPage(`GET ${selection.path}`, body, (item) => onObject(asObject<O>(item))),
-    );
+    page = await client.read(listRequest(selection, next, signal), (body) => readPage(what, body, take));
     next = page.next;
     emptyPages = page.count === 0 ? emptyPages + 1 : 0;
     if (next !== undefined && (next === former || emptyPages > maxEmptyPages))
-      throw new KubeError('KUBE_PROTOCOL', `GET ${selection.path}: the list has page after page without end`);
+      throw new KubeError('KUBE_PROTOCOL', `${what}: the list has page after page without end`);
   } while (next !== undefined);
   return page.version;
 }
@@ -62,11 +72,13 @@ interface Page {
 async function readPage(
   what: string,
   body: AsyncIterable<Buffer>,
-  onItem: (item: unknown) => void,
+  onItem: (item: Buffer) => void,
 ): Promise<Page> {
   const cutter = new ArrayCutter('items', cutLimits);
-  for await (const chunk of body) for (const text of cutter.push(chunk)) onItem(parseJson(what, text));
-  return pageOf(what, parseJson(what, cutter.rest()), cutter.count);
+  for await (const chunk of body) for (const item of cutter.push(chunk)) onItem(item);
+  // each value takes a byte at least
+  const rest = parseJson(what, cutter.rest(), cutLimits.mostOfRest);
+  return pageOf(what, rest, cutter.count);
 }
 
 /** @param count number of items that were cut out; the list must not have others */
@@ -121,8 +133,8 @@ export class ArrayCutter {
     this.#limits = limits;
   }
 
-  /** Texts of the elements that end in the chunk. @throws KubeError KUBE_PROTOCOL for an element that is too long */
-  *push(chunk: Buffer): Generator<string> {
+  /** The elements that end in the chunk, each valid until the next. @throws KubeError KUBE_PROTOCOL for an element that is too long */
+  *push(chunk: Buffer): Generator<Buffer> {
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       if (this.#inString) {
@@ -135,8 +147,8 @@ export class ArrayCutter {
         this.#keepRest(chunk.subarray(from, at + 1));
         from = at + 1;
       } else if (this.#endsElement(byte)) {
-        const text = this.#takeElement(chunk.subarray(from, at));
-        if (text !== undefined) yield text;
+        const element = this.#takeElement(chunk.subarray(from, at));
+        if (element !== undefined) yield element;
         from = at;
         if (byte === comma) this.#keepRest(chunk.subarray(at, ++from));
         else this.#within = false;
@@ -203,15 +215,15 @@ export class ArrayCutter {
   }
 
   /** Undefined if there is only white space, as in an empty array. */
-  #takeElement(end: Buffer): string | undefined {
+  #takeElement(end: Buffer): Buffer | undefined {
     refuseOver(this.#limits.mostOfElement, (this.#element?.size ?? 0) + end.length);
     this.#element?.add(end);
-    const text = (this.#element?.take() ?? end).toString('utf8');
+    const element = this.#element?.take() ?? end;
     this.#element = undefined;
-    if (!/[^\t\n\r ]/.test(text)) return undefined;
+    if (element.every(isSpace)) return undefined;
     this.count++;
     this.#rest += '0';
-    return text;
+    return element;
   }
 
   #keepElement(bytes: Buffer): void {

@@ -3,7 +3,7 @@ import { hostsAnnotation } from '../egress/contract.ts';
 import { addressVariables } from '../egress/wanted.ts';
 import { concernsEgress, type ObservedPolicy, type ObservedSpec } from '../egress/widening.ts';
 import { proxyName, wrapperProgram } from '../injection/protected-pods.ts';
-import { isOurs } from '../injection/resolve/annotations.ts';
+import { annotationNames, isOurs } from '../injection/resolve/annotations.ts';
 import type {
   SecretMappingSpec,
   SecretMappingStatus,
@@ -83,11 +83,15 @@ function projectMetadata(metadata: PodMetadata, intern: Intern): PodMetadata {
   };
 }
 
-/** All of them, or those of ours with a short text, which say what becomes of the pod. */
+/** They say what becomes of a pod. */
+const knownNames: ReadonlySet<string> = new Set([protectedLabel, proxyLabel, mirror, ...annotationNames]);
+
+/** All of them, or the known ones with a short text and some more of ours. */
 function shortOnes(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   if (!isTooLong(texts)) return texts;
-  const short = Object.entries(texts).filter(([name, text]) => isOurs(name) && text.length < 256);
-  return Object.fromEntries(short.slice(0, 128));
+  const short = Object.entries(texts).filter(([, text]) => text.length < 256);
+  const others = short.filter(([name]) => isOurs(name) && !knownNames.has(name));
+  return Object.fromEntries([...short.filter(([name]) => knownNames.has(name)), ...others.slice(0, 128)]);
 }
 
 function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
@@ -203,8 +207,7 @@ export function projectNamespace({ metadata }: KubeObject): KnownNamespace {
 
 /** With the labels that say how its pods are treated. */
 export function markNamespace({ labels, ...rest }: KnownNamespace): KnownNamespace {
-  const own = Object.entries(labels).filter(([name]) => isOurs(name) || name === podSecurityLabel);
-  return { ...rest, labels: Object.fromEntries(own) };
+  return { ...rest, ...markedLabels(labels, [protectedLabel, podSecurityLabel]) };
 }
 
 /** Counts as unprotected, but keeps what marks it as one that policies select. */
@@ -215,8 +218,11 @@ export function markPod({ pod, ...rest }: KnownPod): KnownPod {
 
 const unknownSpec: PodSpec = { containers: [{ name: 'unknown', command: [] }] };
 
-function markedLabels(labels: PodMetadata['labels'] = {}): Pick<PodMetadata, 'labels'> {
-  const own = [protectedLabel, proxyLabel].filter((name) => Object.hasOwn(labels, name));
+function markedLabels(
+  labels: Readonly<Record<string, string>> = {},
+  wanted: readonly string[] = [protectedLabel, proxyLabel],
+) {
+  const own = wanted.filter((name) => Object.hasOwn(labels, name));
   return { labels: Object.fromEntries(own.map((name) => [name, labels[name] ?? ''])) };
 }
 
@@ -227,8 +233,9 @@ export function markWorkload({ template, ...rest }: KnownWorkload): KnownWorkloa
 
 /** Selects what it did; every pod of the namespace if even its selector is large. */
 export function markServiceConfig({ spec, status, ...rest }: KnownServiceConfig): KnownServiceConfig {
-  const selector = isTooLong(spec.selector, maxMark) ? {} : spec.selector;
-  return { ...rest, spec: { selector, tooLarge: true }, status: markStatus(status) };
+  const { selector = {} } = spec ?? {};
+  const known = isTooLong(selector, maxMark) ? {} : selector;
+  return { ...rest, spec: { selector: known, tooLarge: true }, status: markStatus(status) };
 }
 
 export function markSecretMapping({ status, ...rest }: KnownSecretMapping): KnownSecretMapping {

@@ -10,7 +10,9 @@ export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>):
   const { client, signal, project } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const told = guarded(options);
-  const store = createStore<O, T>(project, told, options.keeping);
+  const { keeping, projectOutline } = options;
+  const store = createStore<O, T>(project, told, keeping, projectOutline);
+  const outlines = keeping !== undefined || projectOutline !== undefined;
   const firstList = Promise.withResolvers<void>();
   let synced = false;
   let connected = false;
@@ -23,7 +25,8 @@ export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>):
     ...{ path: options.path, log: options.log, signal, timing },
     async list() {
       const list = store.beginList();
-      const version = await listAll<O>(client, options, list.put, signal);
+      const putOutline = outlines ? list.putOutline : undefined;
+      const version = await listAll<O>(client, options, list.put, signal, putOutline);
       list.end();
       synced = true;
       told.onListed();
@@ -33,6 +36,7 @@ export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>):
     watch(version, onVersion) {
       const handlers = {
         ...{ onPut: store.put, onRemove: store.remove, onVersion },
+        ...(outlines && { onPutOutline: store.putOutline }),
         onOpen: () => setConnected(true),
       };
       const timeoutMs = timing.watchMs * (1 + Math.random());
@@ -171,6 +175,11 @@ export interface ReflectOptions<O extends KubeObject, T> extends Selection, Stor
   readonly client: KubeClient;
   /** Extracts the needed part of an object; the rest is discarded at once. */
   readonly project: (object: O) => T;
+  /**
+   * What is kept of an object that is too large to be built, of which only an outline is read. Default with `keeping`: a
+   * mark of what `project` makes of it. Without both, such an object is built.
+   */
+  readonly projectOutline?: (outline: O) => T;
   /** Without it, everything is kept whole. */
   readonly keeping?: Keeping<T>;
   /** Called after each complete list, once its objects were handled. */
@@ -209,9 +218,9 @@ interface StoreHandlers<T> {
 export interface Keeping<T> {
   /** May be shared with other kinds. */
   readonly room: KeptRoom;
-  /** What is kept, whatever the room, of an object that does not fit. */
+  /** What is kept, whatever the room, of an object that does not fit, or is too large to be built. */
   readonly mark: (value: T) => T;
-  /** Called with each object that does not fit, and its mark. */
+  /** Called with each new mark. */
   readonly onMarked: (mark: T) => void;
   /** Called with the number of marks when it has changed. */
   readonly onMarks: (count: number) => void;
@@ -225,9 +234,11 @@ export interface ReflectedStore<O, T> {
   get(key: string): T | undefined;
   values(): IterableIterator<T>;
   put(object: O): void;
+  /** Puts an object that is too large to be built. */
+  putOutline(outline: O): void;
   remove(object: O): void;
   /** Begins a list; objects that are missing from it were deleted meanwhile. */
-  beginList(): { put(object: O): void; end(): void };
+  beginList(): Pick<ReflectedStore<O, T>, 'put' | 'putOutline'> & { end(): void };
 }
 
 interface Entry<T> extends Kept<T> {
@@ -240,6 +251,7 @@ export function createStore<O extends KubeObject, T>(
   project: (object: O) => T,
   handlers: StoreHandlers<T>,
   keeping?: Keeping<T>,
+  projectOutline = project,
 ): ReflectedStore<O, T> {
   const entries = new Map<string, Entry<T>>();
   const keeper = createKeeper(keeping);
@@ -249,20 +261,24 @@ export function createStore<O extends KubeObject, T>(
     keeper.release(entry);
     handlers.onDelete?.(entry.value);
   };
-  const put = (object: O) => {
+  const putAs = (object: O, keep: (namespace: string) => Kept<T>) => {
     const { uid, resourceVersion: version, namespace, name } = object.metadata;
     const key = keyOf(object);
     const known = entries.get(key);
     const isSame = known?.uid === uid && known.version === version;
-    if (isSame && !known.marked) return;
+    if (isSame && known.mark !== 'no room') return;
     if (known !== undefined && known.uid !== uid) drop(key);
     else if (known !== undefined) keeper.release(known);
-    const kept = keeper.keep(namespace ?? name, project(object));
-    if (isSame && kept.marked) return void entries.set(key, { ...kept, uid, version, value: known.value });
+    const kept = keep(namespace ?? name);
+    if (isSame && kept.mark !== undefined)
+      return void entries.set(key, { ...kept, uid, version, value: known.value });
     entries.set(key, { uid, version, ...kept });
     if (known?.uid === uid) handlers.onChange?.(kept.value, known.value);
     else handlers.onAdd?.(kept.value);
   };
+  const put = (object: O) => putAs(object, (namespace) => keeper.keep(namespace, project(object)));
+  const putOutline = (outline: O) =>
+    putAs(outline, (namespace) => keeper.keepOutline(namespace, projectOutline(outline)));
   return {
     get size() {
       return entries.size;
@@ -273,6 +289,7 @@ export function createStore<O extends KubeObject, T>(
     get: (key) => entries.get(key)?.value,
     values: () => valuesOf(entries),
     put,
+    putOutline,
     remove: (object) => drop(keyOf(object)),
     beginList() {
       const seen = new Set<string>();
@@ -281,6 +298,10 @@ export function createStore<O extends KubeObject, T>(
         put(object) {
           seen.add(keyOf(object));
           put(object);
+        },
+        putOutline(outline) {
+          seen.add(keyOf(outline));
+          putOutline(outline);
         },
         end() {
           for (const key of [...entries.keys()]) if (!seen.has(key)) drop(key);
@@ -296,36 +317,44 @@ function* valuesOf<T>(entries: ReadonlyMap<string, Entry<T>>): IterableIterator<
 
 interface Kept<T> {
   readonly value: T;
-  readonly marked: boolean;
+  /** Why the value is a mark; undefined if it is none. */
+  readonly mark: 'no room' | 'too large' | undefined;
   readonly namespace: string;
   readonly charge: Charge | undefined;
 }
 
 /** Charges the room for what is kept, and marks what does not fit. */
 function createKeeper<T>(keeping: Keeping<T> | undefined) {
-  let marks = 0;
+  const marks = { 'no room': 0, 'too large': 0 };
   let releasedBefore = 0;
-  const count = (change: number) => {
-    marks += change;
-    keeping?.onMarks(marks);
+  const whole = (namespace: string, value: T, charge?: Charge): Kept<T> => {
+    return { value, mark: undefined, namespace, charge };
+  };
+  const count = (mark: keyof typeof marks, change: number) => {
+    marks[mark] += change;
+    keeping?.onMarks(marks['no room'] + marks['too large']);
+  };
+  const marked = (namespace: string, unmarked: T, mark: keyof typeof marks): Kept<T> => {
+    const value = keeping?.mark(unmarked) ?? unmarked;
+    count(mark, 1);
+    keeping?.onMarked(value);
+    return { value, mark, namespace, charge: undefined };
   };
   return {
     keep(namespace: string, value: T): Kept<T> {
-      if (keeping === undefined) return { value, marked: false, namespace, charge: undefined };
+      if (keeping === undefined) return whole(namespace, value);
       const charge = keeping.room.take(namespace, value);
-      if (charge !== undefined) return { value, marked: false, namespace, charge };
-      const mark = keeping.mark(value);
-      count(1);
-      keeping.onMarked(mark);
-      return { value: mark, marked: true, namespace, charge: undefined };
+      return charge === undefined ? marked(namespace, value, 'no room') : whole(namespace, value, charge);
     },
-    release({ marked, namespace, charge }: Kept<T>): void {
+    keepOutline: (namespace: string, value: T): Kept<T> => marked(namespace, value, 'too large'),
+    release({ mark, namespace, charge }: Kept<T>): void {
       if (charge !== undefined) keeping?.room.release(namespace, charge);
-      if (marked) count(-1);
+      if (mark !== undefined) count(mark, -1);
     },
     listed() {
       releasedBefore = keeping?.room.released ?? 0;
     },
-    mayFit: () => marks > 0 && keeping !== undefined && keeping.room.released !== releasedBefore,
+    /** What is too large to be built never fits. */
+    mayFit: () => marks['no room'] > 0 && keeping !== undefined && keeping.room.released !== releasedBefore,
   };
 }

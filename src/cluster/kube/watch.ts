@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { CollectedBytes } from '../../runtime/bounds/collect.ts';
+import { isSpace } from '../../runtime/bounds/json-document.ts';
 import {
   asObject,
   failureOf,
@@ -8,9 +9,9 @@ import {
   KubeError,
   type KubeObject,
   member,
-  parseJson,
 } from './client.ts';
 import { acceptFor, largestObject, type Selection } from './list.ts';
+import { outlineOfEvent, type ReadJson, readJson } from './read-object.ts';
 
 /** An object and its event. */
 const longestLine = largestObject + 1_024;
@@ -19,6 +20,9 @@ export interface WatchHandlers<O> {
   /** The API server has accepted the watch. */
   onOpen(): void;
   onPut(object: O): void;
+  /** The same with the outline of an object that is too large to be built; without it, such an object is built. */
+  onPutOutline?(outline: O): void;
+  /** With the object, or its outline. */
   onRemove(object: O): void;
   /** After each event, including bookmarks: the version to continue from. */
   onVersion(version: string): void;
@@ -76,13 +80,19 @@ async function follow<O extends KubeObject>(
   path: string,
   handlers: WatchHandlers<O>,
 ): Promise<void> {
+  const what = `watch of ${path}`;
+  const large = handlers.onPutOutline === undefined ? 'whole' : 'outlined';
   for await (const line of readLines(stream, longestLine)) {
-    handleEvent(parseJson(`watch of ${path}`, line), path, handlers);
+    handleEvent(readJson(what, line, outlineOfEvent, large), path, handlers);
   }
 }
 
-function handleEvent<O extends KubeObject>(event: unknown, path: string, handlers: WatchHandlers<O>): void {
-  const { type, object } = (event ?? {}) as { type?: unknown; object?: unknown };
+function handleEvent<O extends KubeObject>(
+  { value, isOutline }: ReadJson,
+  path: string,
+  handlers: WatchHandlers<O>,
+): void {
+  const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
   if (type === 'ERROR') throw failed(path, object);
   if (type === 'BOOKMARK') return bookmark(object, handlers);
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
@@ -90,6 +100,7 @@ function handleEvent<O extends KubeObject>(event: unknown, path: string, handler
   }
   const subject = asObject<O>(object);
   if (type === 'DELETED') handlers.onRemove(subject);
+  else if (isOutline) handlers.onPutOutline?.(subject);
   else handlers.onPut(subject);
   handlers.onVersion(subject.metadata.resourceVersion);
 }
@@ -107,10 +118,10 @@ function failed(path: string, status: unknown): KubeError {
 const newline = 0x0a;
 
 /**
- * Lines of a stream without line ends; empty lines and an unterminated last line are skipped.
+ * Lines of a stream without line ends, each valid until the next; empty lines and an unterminated last line are skipped.
  * @throws KubeError KUBE_PROTOCOL for a line of more than `maxBytes`
  */
-export async function* readLines(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
+export async function* readLines(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let held: CollectedBytes | undefined;
   for await (const chunk of stream) {
     let from = 0;
@@ -118,9 +129,9 @@ export async function* readLines(stream: AsyncIterable<Buffer>, maxBytes: number
       refuseOver(maxBytes, (held?.size ?? 0) + end - from);
       const rest = chunk.subarray(from, end);
       held?.add(rest);
-      const line = (held?.take() ?? rest).toString('utf8');
+      const line = held?.take() ?? rest;
       [held, from] = [undefined, end + 1];
-      if (line.trim() !== '') yield line;
+      if (!line.every(isSpace)) yield line;
     }
     if (from === chunk.length) continue;
     held ??= new CollectedBytes();

@@ -11,6 +11,13 @@ export interface JsonBounds {
 /** What V8 takes at most for a value or name beside its text, measured over objects, lists and dictionaries. */
 export const bytesPerPart = 72;
 
+/** More values and names than the bound allows; the text may be JSON all the same. */
+export class TooManyParts extends JsonError {
+  constructor(at: number, maxParts: number) {
+    super(at, `at most ${maxParts} values and names`);
+  }
+}
+
 export interface JsonSize {
   /** Values and member names. */
   readonly parts: number;
@@ -23,7 +30,7 @@ export type JsonText = Uint8Array | string;
 
 /**
  * Parses a JSON text whose size, count and depth are bounded; the caller has bounded its bytes.
- * @throws JsonError if it exceeds a bound, SyntaxError if it is no JSON
+ * @throws TooManyParts, JsonError if it exceeds another bound, SyntaxError if it is no JSON
  */
 export function parseBounded(text: JsonText, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
@@ -34,7 +41,7 @@ export function parseBounded(text: JsonText, bounds: JsonBounds): unknown {
 /**
  * Counts in one pass over the bytes, without building anything. The counts are right for every text that is JSON, and
  * at least as high as what a parser builds before it finds that a text is none.
- * @throws JsonError as soon as a bound is exceeded
+ * @throws TooManyParts, JsonError as soon as a bound is exceeded
  */
 export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}): JsonSize {
   const { maxParts = Number.POSITIVE_INFINITY, maxDepth: deepest = Number.POSITIVE_INFINITY } = bounds;
@@ -52,7 +59,7 @@ export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}):
       if (depth > reached) reached = depth;
       if (depth > deepest) throw new JsonError(at, `at most ${deepest} levels`);
     } else while (at + 1 < bytes.length && !isBetween(bytes[at + 1] as number)) at++;
-    if (parts > maxParts) throw new JsonError(at, `at most ${maxParts} values and names`);
+    if (parts > maxParts) throw new TooManyParts(at, maxParts);
   }
   return { parts, depth: reached };
 }

@@ -48,13 +48,23 @@ export function visitMembers(bytes: Uint8Array, at: number, visit: VisitMember):
  */
 export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
   const items: JsonValue[] = [];
-  if (bytes[at] !== 0x5b) throw new JsonError(at, 'an array');
-  walkList(bytes, at, (start) => {
-    const item = valueAt(bytes, start);
-    if (items.push(item) > maxEntries) throw new JsonError(start, 'fewer items');
-    return item.end;
+  visitItems(bytes, at, (item) => {
+    if (items.push(item) > maxEntries) throw new JsonError(item.start, 'fewer items');
+    return true;
   });
   return items;
+}
+
+/**
+ * Calls `visit` for each item of the scanned array at `at`, in order, until it returns false.
+ * @throws JsonError if there is no array
+ */
+export function visitItems(bytes: Uint8Array, at: number, visit: (item: JsonValue) => boolean): void {
+  if (bytes[at] !== char.openBracket) throw new JsonError(at, 'an array');
+  walkList(bytes, at, (start) => {
+    const item = valueAt(bytes, start);
+    return visit(item) ? item.end : undefined;
+  });
 }
 
 /** Decodes a scanned string, which must not be a secret. */

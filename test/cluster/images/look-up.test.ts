@@ -259,7 +259,7 @@ test('that are mirrors are never shown what is for the registry', async (context
   assert.ok(authorization(other).every((header) => header === undefined));
 });
 
-test('have at most eight requests at a time to answer', async (context) => {
+test('have at most sixteen requests at a time to answer', async (context) => {
   const { registry } = context;
   const held: (() => void)[] = [];
   let most = 0;
@@ -271,13 +271,13 @@ test('have at most eight requests at a time to answer', async (context) => {
   const all = Promise.all(Array.from({ length: 20 }, () => ask(context))).finally(() => {
     done = true;
   });
-  await waitFor('eight requests', () => held.length === 8);
+  await waitFor('sixteen requests', () => held.length === 16);
   await waitFor('all answers', () => {
     held.shift()?.();
     return done;
   });
   await all;
-  assert.is(most, 8);
+  assert.is(most, 16);
 });
 
 test('are left at once when the operator ends', async (context) => {

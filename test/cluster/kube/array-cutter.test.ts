@@ -12,7 +12,8 @@ const roomy = { mostOfElement: 1_000_000, mostOfRest: 1_000_000 };
 function cut(bytes: Buffer | string, cuts: readonly number[] = [], limits = roomy) {
   const cutter = new ArrayCutter('items', limits);
   const elements: string[] = [];
-  for (const chunk of chunksOf(Buffer.from(bytes), cuts)) elements.push(...cutter.push(chunk));
+  for (const chunk of chunksOf(Buffer.from(bytes), cuts))
+    elements.push(...Array.from(cutter.push(chunk), String));
   return { elements, rest: cutter.rest(), count: cutter.count };
 }
 

@@ -136,6 +136,18 @@ test('are the endpoints of a Service without a selector', async (rig) => {
   ]);
 });
 
+test('are not those of what is too large to be read', async (rig) => {
+  const headless = { clusterIPs: ['10.96.3.4'], ports: [{ port: 443 }] };
+  const large = slice(Array(200_000).fill('192.0.2.9'), [{ port: 8200 }]);
+  rig.objects[at('vault', 'vault')] = service('vault', 'vault', headless);
+  rig.objects[slicesAt('vault', 'vault')] = list(large, slice(['192.0.2.1'], [{ port: 8200 }]));
+  const found = await to(rig, 'vault.vault');
+  assert.equal(found.kind === 'service' && found.service.endpoints, [{ address: '192.0.2.1', port: 8200 }]);
+  rig.objects[at('vault', 'large')] = 'KUBE_TOO_LARGE';
+  const nowhere = { kind: 'external', host: 'large.vault.svc', addresses: [], port: 443 };
+  assert.equal(await to(rig, 'large.vault.svc'), nowhere);
+});
+
 test('are any port of a headless Service', async (rig) => {
   rig.objects[at('vault', 'internal')] = service('vault', 'internal', {
     clusterIPs: ['None'],

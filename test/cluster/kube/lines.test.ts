@@ -13,7 +13,7 @@ async function* chunks(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<B
 
 async function collect(source: AsyncIterable<Buffer>, maxBytes = 1_000): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of readLines(source, maxBytes)) lines.push(line);
+  for await (const line of readLines(source, maxBytes)) lines.push(String(line));
   return lines;
 }
 

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { apply, applyStatus, KubeError, type KubeRequest } from '../../../src/cluster/kube/client.ts';
 import { createEventRecorder, type EventNote } from '../../../src/cluster/kube/event-recorder.ts';
 import { fakeClient } from '../../support/fake-client.ts';
+import { startFakeKube } from '../../support/fake-kube.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 
 const test = suite('writing objects');
@@ -36,6 +37,18 @@ test('applies under the name of the operator, with force only where that is said
     ],
   );
   assert.ok(requests.every(({ contentType }) => contentType === 'application/apply-patch+yaml'));
+});
+
+test('does not read what it has applied, which others may have made large', async () => {
+  const kube = await startFakeKube();
+  const answer = JSON.stringify({ data: Array(300_000).fill('') });
+  kube.answer('get', (_request, response) => void response.end(answer), 2);
+  const client = kube.client();
+  await apply(client, { path: '/x', object: { a: 1 } });
+  const error = await client.request({ path: '/x' }).catch((cause: KubeError) => cause);
+  assert.is((error as KubeError).code, 'KUBE_TOO_LARGE');
+  client.close();
+  await kube.stop();
 });
 
 const event = (note: string, name = 'thing'): EventNote => ({

@@ -110,13 +110,16 @@ export async function startReplica(
   };
 }
 
-function recordWrites(client: KubeClient, writes: KubeRequest[]): KubeClient {
+/** The same client, which notes what it writes. */
+export function recordWrites(client: KubeClient, writes: KubeRequest[]): KubeClient {
+  const note = (request: KubeRequest): KubeRequest => {
+    if (request.method !== undefined && request.method !== 'GET') writes.push(request);
+    return request;
+  };
   return {
     ...client,
-    request: (request) => {
-      if (request.method !== undefined && request.method !== 'GET') writes.push(request);
-      return client.request(request);
-    },
+    request: (request) => client.request(note(request)),
+    read: (request, use) => client.read(note(request), use),
   };
 }
 

@@ -3,6 +3,7 @@ import { readImageConfig, readManifest } from '../../../src/cluster/images/manif
 import { ImageError } from '../../../src/cluster/images/reference.ts';
 import { readDockerConfigJson } from '../../../src/cluster/images/registry-credentials.ts';
 import { parseJson } from '../../../src/cluster/kube/client.ts';
+import { outlineOfObject, readJson } from '../../../src/cluster/kube/read-object.ts';
 import { readTransitAnswer, readWrapped } from '../../../src/keyserver/transit-messages.ts';
 import { EnvelopeError } from '../../../src/objects/format/cipher.ts';
 import { parseManifest } from '../../../src/objects/format/records.ts';
@@ -106,11 +107,15 @@ export const inputs: readonly UntrustedInput[] = [
       parse: (bytes) => readReview(bytes, sizeOfJson(bytes)),
     }),
   ),
-  json({
-    ...{ name: 'object of an API server', parser: 'cluster/kube/client.ts', from: 'API server' },
-    ...{ form: { around: object, bytes: 3 * MiB }, parts: 1_000_000, refuses: isA(SvcError) },
-    parse: (bytes) => parseJson('GET /', bytes.toString()),
-  }),
+  ...Object.entries({
+    'object of a list': (bytes: Buffer) => readJson('GET /', bytes, outlineOfObject, 'outlined'),
+    'object of an API server': (bytes: Buffer) => parseJson('GET /', bytes),
+  }).map(([name, parse]) =>
+    json({
+      ...{ name, parser: 'cluster/kube/read-object.ts', from: 'API server', parse },
+      ...{ form: { around: object, bytes: 3 * MiB }, parts: 200_000, refuses: isA(SvcError) },
+    }),
+  ),
   json({
     ...{ name: 'pull secret', parser: 'cluster/images/registry-credentials.ts', from: 'API server' },
     form: { around: (value) => `{"auths":${value}}`, bytes: 384 * KiB },

@@ -256,9 +256,16 @@ function followProtectedPods(client: KubeClient, node: string, rest: Rest): Refl
     ...{ client, path: '/api/v1/pods' },
     ...{ fieldSelector: `spec.nodeName=${node},${notEnded}`, labelSelector: `${protectedLabel}=true` },
     project: wantedPodOf,
+    projectOutline: wantedPodOfOutline,
     ...rest,
   });
 }
+
+/** A large pod is covered like any other; it may have ephemeral containers that mount the token. */
+const wantedPodOfOutline = (outline: PodObject): WantedPod => ({
+  ...wantedPodOf(outline),
+  mountsTokenLater: true,
+});
 
 function wantedPodOf({ metadata, spec, status }: PodObject): WantedPod {
   const { uid, name, namespace = '', annotations } = metadata;

@@ -46,6 +46,8 @@ export function followAuthority(options: FollowOptions): { readonly closed: Prom
   return reflect<KubeObject, StoredState>({
     ...{ client, log, signal, timing, path: secretsPath(namespace), fieldSelector: `metadata.name=${name}` },
     project: stateOf,
+    // without data, so that the certificate in use stays
+    projectOutline: stateOf,
     ...{ onAdd: take, onChange: take, onDelete: onChange },
   });
 }

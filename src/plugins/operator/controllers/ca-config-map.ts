@@ -161,6 +161,8 @@ function followConfigMaps(
   tell(false);
   return follow<ConfigMapObject, KnownConfigMap>({
     ...{ client, log, signal, path: '/api/v1/configmaps', fieldSelector: `metadata.name=${name}`, project },
+    // without data, so that a large one is not the operator's content
+    projectOutline: project,
     onConnected: tell,
   });
 }

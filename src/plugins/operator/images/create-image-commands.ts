@@ -53,7 +53,7 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   const { client, signal, metrics, log, local, now = () => performance.now() } = deps;
   const mirrors = parseMirrors(deps.mirrors);
   const wire = createRegistryHttpClient({ authorities: deps.authorities, local, trusted: placesOf(mirrors) });
-  const waits = createLookupWaits(deps.mostWaiting ?? Number.POSITIVE_INFINITY);
+  const waits = createLookupWaits(deps.mostWaiting ?? Number.MAX_SAFE_INTEGER);
   void untilAborted(signal).then(() => wire.close());
   const cache = createCommandCache(now);
   const pullSecrets = createPullSecrets({ client, signal, now });
@@ -157,7 +157,7 @@ async function ownCredentials(path: string | undefined): Promise<PullCredentials
 
 /**
  * A silent registry delays each review of its images up to the review's timeout. To keep answering others, only a
- * limited number of reviews may wait, and half as many for each namespace.
+ * limited number of reviews may wait, and half as many at most for each namespace.
  */
 const createLookupWaits = (most: number): Places => new Places(most, Math.ceil(most / 2));
 

@@ -6,8 +6,8 @@ interface Waiter {
 }
 
 /**
- * Turns to do something, of which a namespace has at most as many at a time as are left free: alone it gets half of
- * them, and one that has none finds one soon, however long those of others take.
+ * Turns to do something, shared by namespaces as `NamespaceCounts` says: one that has none finds one soon, however long
+ * those of others take.
  */
 export class FairTurns {
   readonly #most: number;
@@ -16,6 +16,11 @@ export class FairTurns {
 
   constructor(most: number) {
     this.#most = most;
+  }
+
+  /** Whether nobody has a turn or waits for one. */
+  get isIdle(): boolean {
+    return this.#taken.sum === 0 && this.#waiting.size === 0;
   }
 
   /** Resolves when it is the turn, with what ends it. */
@@ -40,14 +45,35 @@ export class FairTurns {
 
   /** Of the namespaces that may have one more, the one with the fewest. */
   #next(): Waiter | undefined {
-    let fewest = this.#most - this.#taken.sum;
+    let fewest = Number.POSITIVE_INFINITY;
     let next: Waiter | undefined;
     for (const waiter of this.#waiting) {
       const taken = this.#taken.of(waiter.namespace);
-      if (taken >= fewest) continue;
+      if (taken >= fewest || !this.#taken.mayAdd(waiter.namespace, this.#most)) continue;
       fewest = taken;
       next = waiter;
     }
     return next;
+  }
+}
+
+/** The same turns for each of several keys, such as hosts. */
+export class FairTurnsByKey {
+  readonly #most: number;
+  readonly #turns = new Map<string, FairTurns>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Resolves when it is the turn, with what ends it. */
+  async take(key: string, namespace: string): Promise<() => void> {
+    const turns = this.#turns.get(key) ?? new FairTurns(this.#most);
+    this.#turns.set(key, turns);
+    const end = await turns.take(namespace);
+    return () => {
+      end();
+      if (turns.isIdle) this.#turns.delete(key);
+    };
   }
 }

@@ -3,10 +3,14 @@ import type { Access } from '../../../cluster/images/endpoint.ts';
 import { type FoundBy, lookUp } from '../../../cluster/images/look-up.ts';
 import { memoryOfCommand } from '../../../cluster/images/manifest.ts';
 import { formatImageReference, type ImageReference } from '../../../cluster/images/reference.ts';
-import { RegistryError, type RegistryHttpClient } from '../../../cluster/images/registry-http-client.ts';
+import {
+  maxSocketsOfHost,
+  RegistryError,
+  type RegistryHttpClient,
+} from '../../../cluster/images/registry-http-client.ts';
 import type { ImageCommand } from '../../../cluster/injection/contract.ts';
 import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
-import { FairTurns } from './fair-turns.ts';
+import { FairTurns, FairTurnsByKey } from './fair-turns.ts';
 import { NamespaceCounts } from './namespace-counts.ts';
 
 /** Some 5,000 images with usual commands. */
@@ -95,8 +99,11 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
   const flying = new Map<string, Promise<ImageCommand>>();
   const places = new Places(mostFlights, mostOfNamespace);
   const turns = new FairTurns(mostAsking);
+  // an image that a host delivers slowly, such as by a mirror of what its owner runs, keeps nobody else's waiting
+  const turnsOfHosts = new FairTurnsByKey(maxSocketsOfHost);
   const failed = new BoundedMap<string, unknown>(mostFailures, { age: { mostMs: failedMs, now } });
   const fly = async (key: string, wanted: WantedImage, namespace: string, leave: () => void) => {
+    const endOfHost = await turnsOfHosts.take(hostOf(wanted), namespace);
     const end = await turns.take(namespace);
     try {
       const known = (access: Parameters<CommandCache['ofDigest']>[1], digest: string) =>
@@ -117,6 +124,7 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
     } finally {
       flying.delete(key);
       end();
+      endOfHost();
       leave();
     }
   };
@@ -135,6 +143,9 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
     },
   };
 }
+
+/** Asked first; images of one registry have the same others, if any. */
+const hostOf = ({ accesses }: WantedImage): string => accesses[0]?.endpoint.origin.host ?? '';
 
 function tooMany(why: 'full' | 'full of its namespace'): RegistryError {
   const images = why === 'full' ? 'images' : 'images of its namespace';
@@ -156,7 +167,7 @@ export function hash(parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** Places for waiting reviews: a limited number in all, and fewer for each namespace. */
+/** Places for reviews and lookups, shared by namespaces as `NamespaceCounts` says. */
 export class Places {
   readonly #most: number;
   readonly #mostOfNamespace: number;
@@ -170,7 +181,8 @@ export class Places {
   /** @returns a function that gives the place back, or which bound is reached */
   enter(namespace: string): (() => void) | 'full' | 'full of its namespace' {
     if (this.#taken.sum >= this.#most) return 'full';
-    if (this.#taken.of(namespace) >= this.#mostOfNamespace) return 'full of its namespace';
+    if (this.#taken.of(namespace) >= this.#mostOfNamespace || !this.#taken.mayAdd(namespace, this.#most))
+      return 'full of its namespace';
     this.#taken.add(namespace, 1);
     let left = false;
     return () => {

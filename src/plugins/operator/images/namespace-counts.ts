@@ -12,6 +12,16 @@ export class NamespaceCounts {
     return this.#counts.get(namespace) ?? 0;
   }
 
+  /**
+   * Whether a namespace may have one more of `max`. A quarter is kept for those that have none; of the rest, one that has
+   * some gets at most as many as are left free. So two that take their most leave ten of 24, for ten others.
+   */
+  mayAdd(namespace: string, max: number): boolean {
+    const held = this.of(namespace);
+    const free = max - this.#sum;
+    return held === 0 ? free > 0 : held < free - Math.floor(max / 4);
+  }
+
   add(namespace: string, by: 1 | -1): void {
     const count = this.of(namespace) + by;
     this.#sum += by;

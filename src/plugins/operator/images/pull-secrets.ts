@@ -7,8 +7,8 @@ import {
 import { hasCode, type KubeClient } from '../../../cluster/kube/client.ts';
 import type { Pod } from '../../../cluster/kube/pod.ts';
 import { Remembered } from '../../../runtime/bounds/bounded-map.ts';
-import { Budget } from '../../../runtime/bounds/budget.ts';
 import { cut } from '../../../runtime/bounds/foreign-text.ts';
+import { FairTurns } from './fair-turns.ts';
 
 const freshMs = 60_000;
 const most = 500;
@@ -53,20 +53,19 @@ export interface PullSecretsOptions {
 
 export function createPullSecrets({ client, signal, now }: PullSecretsOptions): PullSecrets {
   const kept = new Remembered<unknown>(most, { mostMs: freshMs, now });
-  const places = new Budget(readAtOnce);
-  const request = async (path: string) => {
-    const place = places.ask(1);
-    await place.granted;
+  const turns = new FairTurns(readAtOnce);
+  const request = async (namespace: string, path: string) => {
+    const end = await turns.take(namespace);
     try {
       return await client.request<object>({ path, signal, timeoutMs: 5_000, maxBytes: maxObjectBytes });
     } finally {
-      place.release();
+      end();
     }
   };
-  const get: Get = (path, read, age) => {
+  const get = <T>(namespace: string, path: string, read: (object: object) => T, age: SecretsAge) => {
     const known = age === 'kept' ? kept.get(path) : undefined;
     if (known !== undefined) return known as Promise<never>;
-    const reading = request(path).then((object) => {
+    const reading = request(namespace, path).then((object) => {
       if (textLength(object) > maxKeptText) kept.forget(path);
       return read(object);
     });
@@ -77,18 +76,16 @@ export function createPullSecrets({ client, signal, now }: PullSecretsOptions): 
     async of(pod, namespace, age = 'kept') {
       const path = (kind: string, name: string) => pathOf(namespace, kind, name);
       const account = path('serviceaccounts', pod.spec.serviceAccountName ?? 'default');
-      const ofAccount = await get(account, secretNames, age).catch(nothing);
+      const ofAccount = await get(namespace, account, secretNames, age).catch(nothing);
       const names = [...new Set([...secretNames(pod.spec), ...ofAccount])].slice(0, mostSecrets);
       const outcomes = await Promise.allSettled(
-        names.map((name) => get(path('secrets', name), credentialsIn, age)),
+        names.map((name) => get(namespace, path('secrets', name), credentialsIn, age)),
       );
       signal.throwIfAborted();
       return gathered(names, outcomes);
     },
   };
 }
-
-type Get = <T>(path: string, read: (object: object) => T, age: SecretsAge) => Promise<T>;
 
 function gathered(
   names: readonly string[],

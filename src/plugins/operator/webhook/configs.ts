@@ -64,14 +64,17 @@ function shared<O extends KubeObject, T>(
     next.delete(namespace);
     const room = new KeptRoom(listRoom);
     const found: T[] = [];
-    const keep = (object: O) => {
+    const keep = (value: T, isOutline: boolean) => {
       if (found.length === maxConfigs) throw tooMany(namespace, plural);
-      const value = project(object);
-      found.push(room.take(namespace, value) === undefined ? mark(value) : value);
+      const fits = !isOutline && room.take(namespace, value) !== undefined;
+      found.push(fits ? value : mark(value));
     };
+    const keepWhole = (object: O) => keep(project(object), false);
+    const keepOutline = (outline: O) => keep(project(outline), true);
     const path = `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
     try {
-      await listAll<O>(client, { path }, keep, AbortSignal.timeout(listTimeoutMs));
+      const signal = AbortSignal.timeout(listTimeoutMs);
+      await listAll<O>(client, { path }, keepWhole, signal, keepOutline);
       return found;
     } finally {
       place.release();

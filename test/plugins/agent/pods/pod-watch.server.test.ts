@@ -88,6 +88,27 @@ test('covers the cgroup of a pod that runs already, and what is in it', async (c
   assert.ok(outside.pid);
 });
 
+test('covers a pod that is too large to be built; of its containers, those that last may hold the token', async (context) => {
+  const { kube, cgroups } = context;
+  const id = cgroups.make(folderOf('1'));
+  const statuses = (name: string) => [{ name, containerID: `containerd://${name}` }];
+  const rest = (count: number, ephemeralContainers: readonly object[] = []) => ({
+    spec: { containers: [{ name: 'app', args: Array(count).fill('') }], ephemeralContainers },
+    status: { containerStatuses: statuses('app'), ephemeralContainerStatuses: statuses('debugger') },
+  });
+  kube.put('pod-1', { uid: uidOf('1') }, rest(700_000));
+  kube.put('pod-2', { uid: uidOf('2') }, rest(1));
+  const rig = await start(context);
+  await covers(rig, id);
+  assert.equal([...rig.labelled()].sort(), [uidOf('1'), uidOf('2')]);
+  const may = (digit: string, container: string) => rig.watch.mayHoldToken(uidOf(digit), container);
+  assert.equal(
+    [may('1', 'app'), may('1', 'debugger'), may('2', 'app'), may('2', 'debugger')],
+    [true, false, true, true],
+  );
+  assert.equal(rig.degraded(), {});
+});
+
 test('names a cgroup by what the kernel calls its id', async ({ cgroups }) => {
   const id = cgroups.make(containerOf('1'));
   const script = [

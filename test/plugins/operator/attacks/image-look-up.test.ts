@@ -80,10 +80,36 @@ test('reviews that wait for registries leave places for others, and each namespa
   const began = performance.now();
   assert.match(await failureOf(look('one')), /too many reviews are waiting for registries/);
   assert.ok(performance.now() - began < patient(1_000));
-  waiting.push(...[look('two'), look('two')].map((one) => one.catch(() => {})));
-  assert.match(await failureOf(look('three')), /too many reviews are waiting/);
+  waiting.push(look('two').catch(() => {}));
+  // the last place is kept for a namespace that has none
+  assert.match(await failureOf(look('two')), /too many reviews are waiting/);
+  waiting.push(look('three').catch(() => {}));
+  assert.match(await failureOf(look('four')), /too many reviews are waiting/);
   rig.stop();
   await Promise.all(waiting);
+});
+
+test('two namespaces whose registries are silent keep no other from its images', async ({ registry }) => {
+  const rig = createRig([], { mostWaiting: 24 });
+  registry.on(/\/v2\/slow\//, () => {});
+  const look = (namespace: string, image: string) =>
+    rig.commands.commandsOf(podWith(), namespace, [`${registry.host}/${image}`], { timeoutMs: 20_000 });
+  const slow = ['one', 'two'].flatMap((namespace) =>
+    Array.from({ length: 40 }, (_, index) =>
+      look(namespace, `slow/${namespace}-${index}:v1`).catch(() => {}),
+    ),
+  );
+  await waitFor('their requests', async () => registry.asked.length >= 9);
+  const silent = registry.asked.length;
+  for (const victim of ['three', 'four', 'five']) {
+    const found = await look(victim, 'team/app:v1');
+    assert.equal([...found.values()][0]?.entrypoint, ['/right']);
+    rig.pass(24 * 3_600_000 + 1);
+  }
+  // none of theirs has been given up meanwhile
+  assert.is(registry.asked.filter((each) => each.includes('/slow/')).length, silent);
+  rig.stop();
+  await Promise.all(slow);
 });
 
 test('what is known already needs no place', async ({ registry }) => {

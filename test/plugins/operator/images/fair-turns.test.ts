@@ -21,11 +21,25 @@ function begin(turns: FairTurns) {
   };
 }
 
-test('one namespace takes half, and others find turns while it keeps them', async () => {
+test('one namespace takes less than half, and others find turns while it keeps them', async () => {
   const { ask, of } = begin(new FairTurns(64));
   for (const namespace of ['a', 'b', 'c', 'd', 'victim']) ask(namespace, 40);
   await turn();
-  assert.equal(['a', 'b', 'c', 'd', 'victim'].map(of), [32, 16, 8, 4, 2]);
+  assert.equal(['a', 'b', 'c', 'd', 'victim'].map(of), [24, 12, 6, 3, 2]);
+});
+
+test('a quarter is kept for namespaces that have none', async () => {
+  const { ask, of } = begin(new FairTurns(64));
+  const hostile = Array.from({ length: 6 }, (_, index) => `hostile-${index}`);
+  for (const namespace of hostile) ask(namespace, 40);
+  const victims = Array.from({ length: 12 }, (_, index) => `victim-${index}`);
+  for (const namespace of victims) ask(namespace, 1);
+  await turn();
+  assert.ok(
+    hostile.every((namespace) => of(namespace) > 0),
+    hostile.map(of).join(),
+  );
+  assert.equal(victims.map(of), Array(12).fill(1));
 });
 
 test('what becomes free goes to the namespace with the fewest, though others have waited longer', async () => {

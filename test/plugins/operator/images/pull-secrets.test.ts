@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type KubeClient, KubeError } from '../../../../src/cluster/kube/client.ts';
@@ -44,6 +45,34 @@ test('come first from the pod, then from its account, each once', async ({ objec
   objects['serviceaccounts/default'] = { imagePullSecrets: [{ name: 'two' }, { name: 'three' }, {}] };
   assert.equal(await read(['two', 'one']), { users: ['bob', 'alice', 'carol'], problems: [] });
   assert.is(asked.length, 4);
+});
+
+test('of one namespace wait only for a few of another that names very many', async () => {
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const request = async ({ path }: { path: string }) => {
+    asked.push(path.split('/')[4] ?? '');
+    await new Promise<void>((resolve) => answers.push(resolve));
+    throw new KubeError('KUBE_NOT_FOUND', path);
+  };
+  const secrets = createPullSecrets({
+    client: { request } as unknown as KubeClient,
+    ...{ signal: new AbortController().signal, now: () => 0 },
+  });
+  const pullSecrets = Array.from({ length: 32 }, (_, index) => `s${index}`);
+  for (let index = 0; index < 20; index++)
+    void secrets.of(podWith({ pullSecrets, account: `a${index}` }), 'hostile');
+  await turn();
+  const found = secrets.of(podWith({ pullSecrets: ['mine'] }), 'victim');
+  let done = false;
+  void found.then(() => {
+    done = true;
+  });
+  while (!done) {
+    answers.shift()?.();
+    await turn();
+  }
+  assert.ok(asked.filter((namespace) => namespace === 'hostile').length <= 6, asked.join());
 });
 
 test('may be of the older kind', async ({ objects, read }) => {

@@ -1,6 +1,6 @@
 import type { InjectionDefaults, InjectionPlan } from '../../../../src/cluster/injection/contract.ts';
 import { mutatePod } from '../../../../src/cluster/injection/mutate/mutate-pod.ts';
-import type { KubeClient, KubeRequest } from '../../../../src/cluster/kube/client.ts';
+import type { KubeRequest } from '../../../../src/cluster/kube/client.ts';
 import { createKubeClient } from '../../../../src/cluster/kube/create-client.ts';
 import type { Pod } from '../../../../src/cluster/kube/pod.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
@@ -14,7 +14,7 @@ import { createHealth } from '../../../../src/runtime/health/health.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';
 import { recordingLog } from '../../agent/access-events/recording-log.ts';
 import { adjustableLeadership } from '../leadership.ts';
-import { prepareCluster } from '../operator-rig.ts';
+import { prepareCluster, recordWrites } from '../operator-rig.ts';
 import { fakeEgress, fakeNodes } from './fake-parts.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -56,13 +56,7 @@ export async function startScoreReplica(
   const connected = await createKubeClient({ KUBECONFIG: kube.kubeconfig(token) });
   if (connected === undefined) throw new Error('no API server');
   const writes: KubeRequest[] = [];
-  const client: KubeClient = {
-    ...connected,
-    request(request) {
-      if (request.method !== undefined && request.method !== 'GET') writes.push(request);
-      return connected.request(request);
-    },
-  };
+  const client = recordWrites(connected, writes);
   const { log, lines } = recordingLog();
   const health = createHealth();
   const metrics = await createMetrics({ version: '0', component: 'operator' });
