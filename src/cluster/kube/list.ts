@@ -1,6 +1,7 @@
 import { CollectedBytes } from '../../runtime/bounds/collect.ts';
 import {
   asObject,
+  hasCode,
   isText,
   type KubeClient,
   KubeError,
@@ -45,6 +46,34 @@ export async function listAll<O extends KubeObject>(
       throw new KubeError('KUBE_PROTOCOL', `GET ${selection.path}: the list has page after page without end`);
   } while (next !== undefined);
   return page.version;
+}
+
+const maxBeginnings = 3;
+
+/**
+ * What `keep` makes of every object, but for undefined. Begins again where the API server has forgotten the place
+ * within the list (410), as after a pause.
+ * @throws KubeError
+ */
+export async function collectAll<O extends KubeObject, T>(
+  client: KubeClient,
+  selection: Selection,
+  keep: (object: O) => T | undefined,
+  signal: AbortSignal,
+): Promise<T[]> {
+  for (let begun = 1; ; begun++) {
+    const found: T[] = [];
+    const take = (object: O) => {
+      const kept = keep(object);
+      if (kept !== undefined) found.push(kept);
+    };
+    try {
+      await listAll<O>(client, selection, take, signal);
+      return found;
+    } catch (error) {
+      if (!hasCode(error, 'KUBE_GONE') || begun === maxBeginnings) throw error;
+    }
+  }
 }
 
 function listRequest(selection: Selection, next: string | undefined, signal: AbortSignal) {
