@@ -102,6 +102,22 @@ test('reads credentials again that were refused, once', async ({ kube, client, a
   assert.is(kube.requests.length, 4);
 });
 
+test('does not count the time in which somebody logs in', async ({ kube }) => {
+  const agent = new Agent();
+  const client = kubeClientOver({
+    ...{ server: new URL(kube.url), origin: 'test', close: () => agent.destroy() },
+    async credentials() {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      return { headers: {}, agent };
+    },
+  });
+  await client.request({ path: '/x', timeoutMs: 1_000 });
+  const stop = AbortSignal.timeout(20);
+  assert.is(await failure(client.request({ path: '/x', signal: stop })), stop.reason);
+  assert.is(kube.requests.length, 1);
+  client.close();
+});
+
 test('waits as long as it is asked to, within the time of the request', async ({ kube, client }) => {
   kube.answer('get', status(429, 'busy', { 'retry-after': '0.05' }));
   kube.answer('get', status(503, 'starting', { 'retry-after': '0.05' }));

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCertificateAuthority } from '../../support/certificates.ts';
+import { cleanEnv } from '../../support/clean-env.ts';
 import { listen } from '../../support/loopback.ts';
+import { runOnPty } from '../../support/pty.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { requireTool } from '../../testbed/ensure.ts';
@@ -235,6 +237,35 @@ test('a credential plugin runs once, is seen, and is told what kubectl tells it'
     () => svc(rig, ['audit'], { KUBECONFIG: path }),
   ])
     assert.match((await ask()).stderr, /^Log in with code ABCD\n/);
+});
+
+test('a credential plugin may read what is typed', async (rig) => {
+  const told = plugin(
+    rig,
+    `read code; ${gives({ token: 'of-CODE' }).replace("'END'", 'END').replace('CODE', '$code')}`,
+  );
+  const path = kubeconfig(rig, 'config', { user: exec() });
+  const { HOME, PATH } = { HOME: rig.folder.path, PATH: process.env['PATH'] };
+  for (const command of [
+    [kubernetes, 'kubectl', 'get', '--raw', '/api/v1/pods'],
+    [process.execPath, entry, 'audit', '-o', 'json'],
+  ]) {
+    const { status, seen, stdout } = await asked(rig, async () => {
+      let stdout = '';
+      const onOutput = (text: string) => {
+        stdout += text;
+      };
+      const env = cleanEnv({ HOME, PATH, KUBECONFIG: path });
+      const pty = runOnPty(command, { rows: 24, columns: 200, env, onOutput });
+      pty.type('1234\n');
+      return { status: await pty.exited, stdout, stderr: '' };
+    });
+    assert.is(status, 0, stdout);
+    assert.equal(seen, [['{"authorization":["Bearer of-1234"]}'], []]);
+  }
+  const infos = readFileSync(told, 'utf8').trim().split('\n');
+  assert.match(infos[0] ?? '', /"interactive":true/);
+  assert.equal(JSON.parse(infos[1] ?? ''), JSON.parse(infos[0] ?? ''));
 });
 
 test('a credential plugin may give a certificate, and does not run beside other credentials', async (rig) => {
