@@ -14,7 +14,7 @@ export default class Netpol extends BaseCommand {
     'Standard output is YAML for kubectl apply -f -; warnings are on standard error. The policies are those ' +
     'that the operator maintains: to the secrets server, the API server, DNS and what ServiceConfigs add. Reads the ' +
     'cluster of KUBECONFIG, of the pod that it runs in or of ~/.kube/config; without a cluster, flags name everything.\n\n' +
-    'Exit status: 0; 3 for wrong flags, 4 if the cluster cannot be read.';
+    'Exit status: 0; 3 for wrong flags or an untrusted certificate, 4 if the cluster cannot be read.';
   static override enableJsonFlag = true;
   static override flags = {
     ...flagsOf({ vaultAddress }),

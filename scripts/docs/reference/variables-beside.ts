@@ -19,7 +19,13 @@ export const variablesBeside: Readonly<Record<string, readonly [by: string, mean
     'operator, agent, commands that read a cluster',
     'Kubeconfig files; override everything else that names a cluster',
   ],
-  KUBERNETES_SERVICE_HOST: ['the same, in a pod', 'Address of the API server; Kubernetes sets it'],
+  HTTPS_PROXY: ['the same, with a kubeconfig', 'Proxy to the API server, unless the kubeconfig names one'],
+  HTTP_PROXY: ['the same', 'The same, to an API server without TLS'],
+  NO_PROXY: ['the same', 'Names, addresses and blocks to be asked without a proxy, as in kubectl'],
+  KUBERNETES_SERVICE_HOST: [
+    'operator, agent, commands in a pod',
+    'Address of the API server; Kubernetes sets it',
+  ],
   KUBERNETES_SERVICE_PORT: ['the same, in a pod', 'Its port; Kubernetes sets it'],
   AWS_ACCESS_KEY_ID: [
     'proxy, `svc proxy gc`, `svc proxy decrypt`, `svc audit`',

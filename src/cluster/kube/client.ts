@@ -54,12 +54,15 @@ export interface KubeClient {
 }
 
 /**
- * `KUBE_UNAVAILABLE`: may be temporary; `KUBE_GONE`: the API server no longer has that resource version;
+ * `KUBE_UNAVAILABLE`: may be temporary; `KUBE_UNTRUSTED`: its certificate is not; `KUBE_UNAUTHENTICATED`: the
+ * credentials are not accepted, whatever they permit; `KUBE_GONE`: the API server no longer has that resource version;
  * `KUBE_PROTOCOL`: the response violates the API; `KUBE_TOO_LARGE`: the response has more values than are read;
  * `KUBE_NOT_LEADING`: the request was not sent.
  */
 export type KubeErrorCode =
   | 'KUBE_UNAVAILABLE'
+  | 'KUBE_UNTRUSTED'
+  | 'KUBE_UNAUTHENTICATED'
   | 'KUBE_DENIED'
   | 'KUBE_GONE'
   | 'KUBE_NOT_FOUND'
@@ -71,6 +74,10 @@ export type KubeErrorCode =
 
 const steps: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_UNAVAILABLE: 'The request is retried; check that the API server can be reached from here.',
+  KUBE_UNTRUSTED:
+    'Name the authority of its certificate and a name that is in it: certificate-authority and tls-server-name of the cluster in the kubeconfig.',
+  KUBE_UNAUTHENTICATED:
+    'Log in again: the credentials have expired or are of another cluster; in a pod, check its service account.',
   KUBE_DENIED: 'Check that the service account is bound to the role that this component needs.',
   KUBE_GONE: 'Nothing: the objects are listed again.',
   KUBE_NOT_FOUND: 'Check the name, and that the custom resources are installed.',
@@ -98,19 +105,30 @@ export class KubeError extends SvcError {
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
     const { status, reason, retryAfterMs, ...rest } = options;
-    super(code, message, { nextStep: steps[code], exitStatus: statusFor(code), ...rest });
+    super(code, message, {
+      nextStep: steps[code],
+      exitStatus: statuses[code] ?? exitStatus.unavailable,
+      ...rest,
+    });
     this.status = status;
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-function statusFor(code: KubeErrorCode): number {
-  return code === 'KUBE_DENIED' ? exitStatus.denied : exitStatus.unavailable;
-}
+const statuses: Partial<Readonly<Record<KubeErrorCode, number>>> = {
+  KUBE_UNTRUSTED: exitStatus.config,
+  KUBE_UNAUTHENTICATED: exitStatus.denied,
+  KUBE_DENIED: exitStatus.denied,
+};
 
 export function hasCode(error: unknown, ...codes: readonly KubeErrorCode[]): error is KubeError {
   return error instanceof KubeError && codes.some((code) => code === error.code);
+}
+
+/** Whether an error is a matter of the caller's kubeconfig, and not of the cluster or permissions in it. */
+export function isTrustOrLogin(error: unknown): boolean {
+  return hasCode(error, 'KUBE_UNTRUSTED', 'KUBE_UNAUTHENTICATED');
 }
 
 /** Undefined for errors with these codes, which mean that the object does not exist. @throws KubeError for any other */
@@ -207,7 +225,7 @@ const longestMessage = 300;
 /** Values and names of a Status object. */
 const mostOfStatus = 10_000;
 const codes: Readonly<Record<number, KubeErrorCode>> = {
-  401: 'KUBE_DENIED',
+  401: 'KUBE_UNAUTHENTICATED',
   403: 'KUBE_DENIED',
   404: 'KUBE_NOT_FOUND',
   409: 'KUBE_CONFLICT',

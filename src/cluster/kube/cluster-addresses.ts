@@ -11,7 +11,7 @@ import type { Protocol } from '../egress/grants.ts';
 import type { Wanted } from '../egress/wanted.ts';
 import type { EgressDestination } from '../resources/resources.ts';
 import { type KubeClient, type KubeObject, unless } from './client.ts';
-import { listAll } from './list.ts';
+import { collectAll } from './list.ts';
 import { createRecent, type NameBook } from './name-book.ts';
 
 export interface ClusterAddressesOptions {
@@ -275,9 +275,14 @@ async function listServices(
   labelSelector: string,
   signal: AbortSignal,
 ): Promise<Service[]> {
-  const found: Service[] = [];
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services`;
-  await listAll<Service>(client, { path, labelSelector }, (service) => found.push(service), signal, leaveOut);
+  const found = await collectAll(
+    client,
+    { path, labelSelector },
+    (service: Service) => service,
+    signal,
+    leaveOut,
+  );
   return found.sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
 }
 
@@ -285,23 +290,15 @@ async function listServices(
 const leaveOut = () => {};
 
 /** Slices of one Service. @throws KubeError */
-async function listSlices(
+function listSlices(
   client: KubeClient,
   namespace: string,
   service: string,
   signal: AbortSignal,
 ): Promise<EndpointSlice[]> {
-  const found: EndpointSlice[] = [];
   const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
   const labelSelector = `kubernetes.io/service-name=${service}`;
-  await listAll<EndpointSlice>(
-    client,
-    { path, labelSelector },
-    (slice) => found.push(slice),
-    signal,
-    leaveOut,
-  );
-  return found;
+  return collectAll(client, { path, labelSelector }, (slice: EndpointSlice) => slice, signal, leaveOut);
 }
 
 const atOnce = 16;

@@ -4,7 +4,8 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { exitStatus, SvcError } from '../../runtime/errors.ts';
+import { certificateErrorCode, exitStatus, SvcError } from '../../runtime/errors.ts';
+import { sleep, unlessAborted } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import { limitAnswer } from '../../runtime/net/limit-answer.ts';
 import {
@@ -26,6 +27,8 @@ import { largestObject } from './list.ts';
 
 const defaultTimeoutMs = 30_000;
 const largestFailure = 64 * 1024;
+/** As in kubectl. */
+const maxWaits = 10;
 
 /**
  * A client for the API server that the environment names, see `findKubeConnection`.
@@ -40,11 +43,13 @@ export async function createKubeClient(
 }
 
 export function kubeClientOver(connection: KubeConnection): KubeClient {
-  const read: KubeClient['read'] = (request, use) =>
-    within(request, async (signal) => {
-      const answer = await opened(connection, request, signal);
+  const read: KubeClient['read'] = async (request, use) => {
+    const credentials = await credentialsFor(connection, request);
+    return within(request, async (signal) => {
+      const answer = await opened(connection, credentials, request, signal);
       return use(bodyOf(answer, connection, signal));
     });
+  };
   return {
     server: connection.server.href,
     origin: connection.origin,
@@ -55,9 +60,11 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
     },
     read,
     async stream(request) {
+      const credentials = await credentialsFor(connection, request);
       const controller = new AbortController();
       const forget = follow(request.signal, controller);
-      const answer = await within(request, () => opened(connection, request, controller.signal), controller);
+      const open = () => opened(connection, credentials, request, controller.signal);
+      const answer = await within(request, open, controller);
       answer.once('close', forget);
       return answer;
     },
@@ -65,14 +72,28 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
   };
 }
 
-/** After a 401 the credentials are read again, once. @throws KubeError unless successful */
+/** Outside the time of the request, because somebody may have to log in. */
+async function credentialsFor(connection: KubeConnection, { signal }: KubeRequest): Promise<KubeCredentials> {
+  signal?.throwIfAborted();
+  const credentials = connection.credentials();
+  return signal === undefined ? credentials : unlessAborted(credentials, signal);
+}
+
+/**
+ * After a 401 the credentials are read again, once. If the API server asks to wait, and the request's time allows it,
+ * the request is sent again after that.
+ * @throws KubeError unless successful
+ */
 async function opened(
   connection: KubeConnection,
+  first: KubeCredentials,
   request: KubeRequest,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  for (const refused of [false, true]) {
-    const credentials = await connection.credentials(refused);
+  const end = performance.now() + timeoutOf(request);
+  let credentials = first;
+  let renewed = false;
+  for (let waits = 0; ; ) {
     if (request.leading?.() === false)
       throw new KubeError('KUBE_NOT_LEADING', `${described(request)}: not sent, another replica may lead`);
     const answer = await exchange(connection, credentials, request, signal);
@@ -80,9 +101,17 @@ async function opened(
     if (status >= 200 && status < 300) return answer;
     const what = described(request);
     const body = await readBody(what, bodyOf(answer, connection, signal), largestFailure);
-    if (status !== 401 || refused) throw failureOf(what, status, body, answer.headers['retry-after']);
+    const failure = failureOf(what, status, body, answer.headers['retry-after']);
+    const { retryAfterMs } = failure;
+    if (status === 401 && !renewed) {
+      renewed = true;
+      credentials = await connection.credentials(first);
+    } else if (failure.code === 'KUBE_UNAVAILABLE' && retryAfterMs && waits < maxWaits) {
+      if (performance.now() + retryAfterMs > end) throw failure;
+      waits++;
+      await sleep(retryAfterMs, signal);
+    } else throw failure;
   }
-  throw new KubeError('KUBE_DENIED', `${described(request)}: 401`, { status: 401 });
 }
 
 /** Losing the connection within a body also counts as an unavailable server. */
@@ -105,7 +134,7 @@ async function within<T>(
   controller = new AbortController(),
 ): Promise<T> {
   request.signal?.throwIfAborted();
-  const { timeoutMs = defaultTimeoutMs } = request;
+  const timeoutMs = timeoutOf(request);
   const late = new KubeError('KUBE_UNAVAILABLE', `${described(request)}: no answer within ${timeoutMs} ms`);
   const timer = setTimeout(() => controller.abort(late), timeoutMs);
   const forget = follow(request.signal, controller);
@@ -124,6 +153,8 @@ function follow(signal: AbortSignal | undefined, controller: AbortController): (
   return () => signal?.removeEventListener('abort', abort);
 }
 
+const timeoutOf = ({ timeoutMs = defaultTimeoutMs }: KubeRequest): number => timeoutMs;
+
 function described({ method = 'GET', path }: KubeRequest): string {
   return `${method} ${path}`;
 }
@@ -137,11 +168,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export async function findKubeConnection(env: Environment): Promise<KubeConnection | undefined> {
   const named = (env['KUBECONFIG'] ?? '').split(':').filter((path) => path !== '');
-  if (named.length > 0) return kubeconfigConnection(named);
+  if (named.length > 0) return kubeconfigConnection(named, env);
   const own = inClusterConnection(env);
   if (own !== undefined) return own;
   const usual = join(env['HOME'] || '/', '.kube', 'config');
-  return existsSync(usual) ? kubeconfigConnection([usual]) : undefined;
+  return existsSync(usual) ? kubeconfigConnection([usual], env) : undefined;
 }
 
 /** Sends one request and resolves with the response head, whatever its status. @throws KubeError KUBE_UNAVAILABLE */
@@ -179,8 +210,14 @@ function headersFor(request: KubeRequest, body: string | undefined): http.Outgoi
   return { ...common, 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
 }
 
-export function unreachable(server: URL, cause: unknown): KubeError {
-  return new KubeError('KUBE_UNAVAILABLE', `The API server ${server.origin} does not answer`, { cause });
+function unreachable(server: URL, cause: unknown): KubeError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const reason = message || code;
+  return certificateErrorCode(cause) === undefined
+    ? new KubeError('KUBE_UNAVAILABLE', `The API server ${server.origin} does not answer: ${reason}`, {
+        cause,
+      })
+    : new KubeError('KUBE_UNTRUSTED', `The API server ${server.origin} is not trusted: ${reason}`, { cause });
 }
 
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';

@@ -1,73 +1,136 @@
-import http, { type Agent } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import http, { type Agent, type OutgoingHttpHeaders } from 'node:http';
 import https, { type AgentOptions, type RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import { exitStatus, SvcError } from '../../runtime/errors.ts';
+import { exitStatus, messageOf, SvcError } from '../../runtime/errors.ts';
 import { outliveAborts } from '../../runtime/net/connections.ts';
+import { createCredentialPlugin } from './credential-plugin.ts';
+import { environmentProxy } from './environment-proxy.ts';
+import { type KubeconfigCluster, type KubeconfigUser, readKubeconfig } from './kubeconfig-files.ts';
 
-type ClientConfig = import('@kubernetes/client-node').KubeConfig;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The current context of kubeconfig files; earlier files take precedence. The Kubernetes client handles all kinds of
- * authentication, including exec plugins, but costs 30 MiB, so it is not loaded in a pod.
+ * The current context of kubeconfig files, as kubectl reads them. The Kubernetes client handles all kinds of
+ * authentication, but costs 30 MiB, so it is not loaded in a pod.
  * @throws SvcError (exit 78) for an unusable file
  */
-export async function kubeconfigConnection(paths: readonly string[]): Promise<KubeConnection> {
+export async function kubeconfigConnection(
+  paths: readonly string[],
+  env: Environment,
+): Promise<KubeConnection> {
   const origin = paths.join(':');
-  let config = await load(paths);
-  const server = serverOf(config, origin);
-  const pool = createAgentPool(server.protocol);
+  let login = await openLogin(paths, env);
+  const pool = createAgentPool(login.server.protocol);
+  let current: KubeCredentials | undefined;
+  let asking: Promise<KubeCredentials> | undefined;
+  const ask = async (anew: boolean): Promise<KubeCredentials> => {
+    if (anew) login = await openLogin(paths, env);
+    const made = await login.credentials(pool);
+    if (!isDeepStrictEqual(made.headers, current?.headers) || made.agent !== current?.agent) current = made;
+    return current;
+  };
   return {
-    server,
+    server: login.server,
     origin,
-    async credentials(refused) {
-      if (refused) config = await load(paths);
-      const options = await applied(config, origin);
-      const own = config.getCurrentCluster()?.proxyUrl ? options.agent : undefined;
-      const agent = typeof own === 'object' ? own : pool.agentFor(tlsOf(options));
-      return { headers: headersOf(options), agent };
+    credentials(refused) {
+      const anew = refused !== undefined && refused === current;
+      if (anew) current = undefined;
+      if (asking !== undefined && !anew) return asking;
+      // shared, because a plugin may ask somebody to log in
+      const own = ask(anew).finally(() => {
+        if (asking === own) asking = undefined;
+      });
+      asking = own;
+      return own;
     },
     close: () => pool.close(),
   };
 }
 
-async function load(paths: readonly string[]): Promise<ClientConfig> {
+interface Login {
+  readonly server: URL;
+  credentials(pool: AgentPool): Promise<KubeCredentials>;
+}
+
+async function openLogin(paths: readonly string[], env: Environment): Promise<Login> {
+  const origin = paths.join(':');
+  const context = await readKubeconfig(paths);
+  const { server } = context;
+  // without TLS, kubectl sends no credentials
+  const user: KubeconfigUser = server.protocol === 'http:' ? { as: context.user.as } : context.user;
+  const proxy = context.cluster['proxy-url'] || environmentProxy(server, env);
+  const cluster = { ...context.cluster, 'proxy-url': proxy };
+  const config = await libraryConfig(cluster, user, server);
+  const plugin = user.exec && !hasCredentials(user) && (await createCredentialPlugin(user.exec, cluster));
+  return {
+    server,
+    async credentials(pool) {
+      const options: RequestOptions = {};
+      if (plugin) await plugin.apply(options);
+      await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
+        throw noCredentials(`The kubeconfig ${origin}`, cause);
+      });
+      const headers = { ...headersOf(options), ...(await fileToken(user)), ...impersonation(context.user) };
+      const own = proxy ? options.agent : undefined;
+      return { headers, agent: typeof own === 'object' ? own : pool.agentFor(tlsOf(options)) };
+    },
+  };
+}
+
+/** Alone with what the context names. A user without members gets the cluster's CA, which no user at all does not. */
+async function libraryConfig(cluster: KubeconfigCluster, user: KubeconfigUser, server: URL) {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
+  const config = new KubeConfig();
+  const name = 'current';
+  // the library refuses servers without TLS that are to be verified
+  const lax = server.protocol === 'http:' ? { 'insecure-skip-tls-verify': true } : {};
+  const document = {
+    ...{ 'current-context': name, contexts: [{ name, context: { cluster: name, user: name } }] },
+    clusters: [{ name, cluster: { ...cluster, ...lax } }],
+    users: [{ name, user: { ...user, exec: undefined } }],
+  };
+  config.loadFromString(JSON.stringify(document));
+  return config;
+}
+
+/** These override a plugin. */
+function hasCredentials(user: KubeconfigUser): boolean {
+  const { token, tokenFile, username } = user;
+  return Boolean(
+    token || tokenFile || username || user['client-certificate'] || user['client-certificate-data'],
+  );
+}
+
+/** Read for each request, because it rotates. */
+async function fileToken({ token, tokenFile }: KubeconfigUser): Promise<Record<string, string>> {
+  if (!tokenFile) return {};
   try {
-    const [first, ...others] = paths.map((path) => {
-      const config = new KubeConfig();
-      config.loadFromFile(path);
-      return config;
-    });
-    for (const other of others) first?.mergeConfig(other);
-    return first as ClientConfig;
+    return { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
   } catch (cause) {
-    throw unusable(`Cannot read the kubeconfig ${paths.join(':')}`, cause);
+    if (token) return {};
+    throw noCredentials(`The token file ${tokenFile} of the kubeconfig`, cause);
   }
 }
 
-/** Runs an exec plugin if the kubeconfig names one. */
-async function applied(config: ClientConfig, origin: string): Promise<RequestOptions> {
-  const options: RequestOptions = {};
-  try {
-    await config.applyToHTTPSOptions(options);
-    return options;
-  } catch (cause) {
-    throw unusable(`The kubeconfig ${origin} gives no credentials`, cause);
-  }
-}
-
-function serverOf(config: ClientConfig, origin: string): URL {
-  const address = config.getCurrentCluster()?.server ?? '';
-  if (URL.canParse(address)) return new URL(address);
-  throw unusable(`The kubeconfig ${origin} names no cluster in its current context`);
-}
-
-function unusable(message: string, cause?: unknown): SvcError {
-  return new SvcError('KUBE_CONFIG', message, {
+function noCredentials(source: string, cause: unknown): SvcError {
+  return new SvcError('KUBE_CONFIG', `${source} gives no credentials: ${messageOf(cause)}`, {
     cause,
     exitStatus: exitStatus.config,
     nextStep: 'Check KUBECONFIG with kubectl config view.',
   });
+}
+
+/** Beside the name, which the library sends. */
+function impersonation(user: KubeconfigUser): OutgoingHttpHeaders {
+  const extra = Object.entries(user['as-user-extra'] ?? {});
+  return {
+    ...(user['as-uid'] && { 'impersonate-uid': user['as-uid'] }),
+    ...(user['as-groups'] && { 'impersonate-group': user['as-groups'] }),
+    ...Object.fromEntries(
+      extra.map(([name, values]) => [`impersonate-extra-${encodeURIComponent(name)}`, values]),
+    ),
+  };
 }
 
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
@@ -88,17 +151,17 @@ export interface KubeConnection {
   /** How the connection was found, for the log: `service account`, or a kubeconfig file. */
   readonly origin: string;
   /**
-   * Credentials for the next request; they rotate.
-   * @param refused the last credentials were answered with 401
+   * Credentials for the next request; they rotate. May wait for somebody who logs in.
+   * @param refused credentials that were answered with 401
    * @throws SvcError if they cannot be read
    */
-  credentials(refused: boolean): Promise<KubeCredentials>;
+  credentials(refused?: KubeCredentials): Promise<KubeCredentials>;
   close(): void;
 }
 
 export interface KubeCredentials {
   /** Headers for the request, including its authorization. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<OutgoingHttpHeaders>;
   /** Holds the connections, with client certificate and trusted CA. */
   readonly agent: Agent;
 }

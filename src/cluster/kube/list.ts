@@ -2,6 +2,7 @@ import { CollectedBytes } from '../../runtime/bounds/collect.ts';
 import { isSpace } from '../../runtime/bounds/json-document.ts';
 import {
   asObject,
+  hasCode,
   isText,
   type KubeClient,
   KubeError,
@@ -55,6 +56,36 @@ export async function listAll<O extends KubeObject>(
       throw new KubeError('KUBE_PROTOCOL', `${what}: the list has page after page without end`);
   } while (next !== undefined);
   return page.version;
+}
+
+const maxBeginnings = 3;
+
+/**
+ * What `keep` makes of every object, but for undefined. Begins again where the API server has forgotten the place
+ * within the list (410), as after a pause.
+ * @param onOutline as of `listAll`
+ * @throws KubeError
+ */
+export async function collectAll<O extends KubeObject, T>(
+  client: KubeClient,
+  selection: Selection,
+  keep: (object: O) => T | undefined,
+  signal: AbortSignal,
+  onOutline?: (outline: O) => void,
+): Promise<T[]> {
+  for (let begun = 1; ; begun++) {
+    const found: T[] = [];
+    const take = (object: O) => {
+      const kept = keep(object);
+      if (kept !== undefined) found.push(kept);
+    };
+    try {
+      await listAll<O>(client, selection, take, signal, onOutline);
+      return found;
+    } catch (error) {
+      if (!hasCode(error, 'KUBE_GONE') || begun === maxBeginnings) throw error;
+    }
+  }
 }
 
 function listRequest(selection: Selection, next: string | undefined, signal: AbortSignal) {

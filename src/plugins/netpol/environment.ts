@@ -1,10 +1,17 @@
 import { parseAddress, plainHost, serviceOfHost } from '../../cluster/egress/address.ts';
 import type { ObservedPolicy } from '../../cluster/egress/widening.ts';
 import { type CreatedConfig, isExempt } from '../../cluster/injection/protected-pods.ts';
-import { hasCode, type KubeClient, KubeError, type KubeObject, unless } from '../../cluster/kube/client.ts';
+import {
+  hasCode,
+  isTrustOrLogin,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  unless,
+} from '../../cluster/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../cluster/kube/cluster-addresses.ts';
 import { protectedLabel } from '../../cluster/kube/labels.ts';
-import { listAll, type Selection } from '../../cluster/kube/list.ts';
+import { collectAll, type Selection } from '../../cluster/kube/list.ts';
 import type { NameBook } from '../../cluster/kube/name-book.ts';
 import type { Pod } from '../../cluster/kube/pod.ts';
 import {
@@ -210,12 +217,9 @@ function listOf<O extends KubeObject, T>(
   plural: string,
   { keep, ...selection }: Listing<O, T>,
 ): List<T> {
-  return async (client, namespace, signal) => {
+  return (client, namespace, signal) => {
     const place = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-    const found: T[] = [];
-    const path = `${api}${place}/${plural}`;
-    await listAll<O>(client, { path, ...selection }, (object) => found.push(keep(object)), signal);
-    return found;
+    return collectAll<O, T>(client, { path: `${api}${place}/${plural}`, ...selection }, keep, signal);
   };
 }
 
@@ -226,7 +230,8 @@ function isDenial(error: unknown): error is KubeError {
 /** One error for all failures: any other failure first, otherwise every missing permission. */
 export function unevaluated(failures: readonly Error[]): Error {
   const other = failures.find((error) => !isDenial(error));
-  if (other !== undefined) return other instanceof KubeError ? unreachable(other) : other;
+  if (other !== undefined)
+    return other instanceof KubeError && !isTrustOrLogin(other) ? unreachable(other) : other;
   const [cause] = failures;
   return new SvcError('KUBE_DENIED', 'Some objects that the policies depend on cannot be read', {
     ...{ cause, details: [...new Set(failures.map(({ message }) => message))].sort() },

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { hasCode, type KubeClient } from '../../cluster/kube/client.ts';
 import type { RecoveryRehearsal } from '../../objects/format/recovery-rehearsal.ts';
 import { messageOf, SvcError } from '../../runtime/errors.ts';
-import { within } from '../../runtime/lifecycle/wait.ts';
+import { unlessAborted, within } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import { counted } from '../../runtime/units.ts';
 import {
@@ -31,7 +31,9 @@ const defaultTimeoutMs = 15_000;
  * interrupted.
  */
 export async function runCheck(check: Check, context: CheckContext): Promise<CheckResult> {
-  const { timeoutMs = defaultTimeoutMs, undoMs = 0 } = check;
+  const { timeoutMs = defaultTimeoutMs, undoMs = 0, needs } = check;
+  // outside its time, because somebody may have to log in; it fails again within
+  if (needs === 'cluster') await unlessAborted(context.cluster(), context.signal).catch(() => undefined);
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   const late = () => new NotEvaluated(`It took longer than ${timeoutMs / 1_000} s`);

@@ -63,7 +63,7 @@ export function asCheckError(error: Error): Error {
 }
 
 function statusOf({ code }: SvcError): number {
-  return code === 'CONFIG_INVALID' ? checkStatus.usage : checkStatus.notEvaluated;
+  return /^(CONFIG_INVALID|KUBE_UNTRUSTED)$/.test(code) ? checkStatus.usage : checkStatus.notEvaluated;
 }
 
 function withStatus(error: SvcError, exitStatus: number): SvcError {

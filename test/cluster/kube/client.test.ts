@@ -24,8 +24,8 @@ test.before.each(async (context) => {
     server: new URL(`${context.kube.url}/prefix/`),
     origin: 'test',
     async credentials(refused) {
-      context.asked.push(refused);
-      return { headers: { authorization: `Bearer ${refused ? 'new' : 'old'}` }, agent };
+      context.asked.push(refused !== undefined);
+      return { headers: { authorization: `Bearer ${refused === undefined ? 'old' : 'new'}` }, agent };
     },
     close: () => agent.destroy(),
   });
@@ -69,7 +69,7 @@ test('sends what it is told to, below the prefix of the server', async ({ kube, 
 });
 
 for (const [code, expected] of [
-  [401, 'KUBE_DENIED'],
+  [401, 'KUBE_UNAUTHENTICATED'],
   [403, 'KUBE_DENIED'],
   [404, 'KUBE_NOT_FOUND'],
   [409, 'KUBE_CONFLICT'],
@@ -79,12 +79,12 @@ for (const [code, expected] of [
   [500, 'KUBE_UNAVAILABLE'],
 ] as const) {
   test(`takes ${code} for ${expected}`, async ({ kube, client }) => {
-    kube.answer('get', status(code, 'because', { 'retry-after': '3' }), 2);
+    kube.answer('get', status(code, 'because', { 'retry-after': '3000' }), 2);
     const error = await failure(client.request({ path: '/x' }));
     assert.is(error.code, expected);
     assert.is(error.status, code);
     assert.is(error.reason, 'Fake');
-    assert.is(error.retryAfterMs, 3_000);
+    assert.is(error.retryAfterMs, 3_000_000);
     assert.is(error.message, `GET /x: ${code}: because`);
   });
 }
@@ -98,8 +98,38 @@ test('reads credentials again that were refused, once', async ({ kube, client, a
     ['Bearer old', 'Bearer new'],
   );
   kube.answer('get', status(401), 2);
-  assert.is((await failure(client.request({ path: '/x' }))).code, 'KUBE_DENIED');
+  assert.is((await failure(client.request({ path: '/x' }))).code, 'KUBE_UNAUTHENTICATED');
   assert.is(kube.requests.length, 4);
+});
+
+test('does not count the time in which somebody logs in', async ({ kube }) => {
+  const agent = new Agent();
+  const client = kubeClientOver({
+    ...{ server: new URL(kube.url), origin: 'test', close: () => agent.destroy() },
+    async credentials() {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      return { headers: {}, agent };
+    },
+  });
+  await client.request({ path: '/x', timeoutMs: 1_000 });
+  const stop = AbortSignal.timeout(20);
+  assert.is(await failure(client.request({ path: '/x', signal: stop })), stop.reason);
+  assert.is(kube.requests.length, 1);
+  client.close();
+});
+
+test('waits as long as it is asked to, within the time of the request', async ({ kube, client }) => {
+  kube.answer('get', status(429, 'busy', { 'retry-after': '0.05' }));
+  kube.answer('get', status(503, 'starting', { 'retry-after': '0.05' }));
+  await client.request({ path: '/x' });
+  assert.is(kube.requests.length, 3);
+  kube.answer('get', status(429, 'busy', { 'retry-after': '0.2' }));
+  assert.is((await failure(client.request({ path: '/x', timeoutMs: 150 }))).retryAfterMs, 200);
+  kube.answer('get', status(409, 'no', { 'retry-after': '0.05' }));
+  assert.is((await failure(client.request({ path: '/x' }))).code, 'KUBE_CONFLICT');
+  kube.answer('get', status(429, 'busy', { 'retry-after': '0.001' }), 20);
+  assert.is((await failure(client.request({ path: '/x' }))).status, 429);
+  assert.is(kube.requests.length, 3 + 1 + 1 + 11);
 });
 
 test('puts no token into its errors', async ({ kube, client }) => {

@@ -103,7 +103,7 @@ test('follows a change of the authority behind it', async (context) => {
   put(context, 'token', 'a-token');
   put(context, 'ca.crt', second.cert);
   const kube = inCluster(context);
-  assert.is((await failure(kube.request({ path: '/x' }))).code, 'KUBE_UNAVAILABLE');
+  assert.is((await failure(kube.request({ path: '/x' }))).code, 'KUBE_UNTRUSTED');
   put(context, 'ca.crt', second.cert + first.cert);
   await kube.request({ path: '/x' });
   assert.is(context.callers.length, 1);
@@ -140,7 +140,7 @@ test('is read from a kubeconfig: token, certificate, name and password', async (
 test('trusts no other authority than that of the kubeconfig', async (context) => {
   const other = { 'certificate-authority-data': Buffer.from(second.cert).toString('base64') };
   const kube = await createKubeClient({ KUBECONFIG: kubeconfig(context, { token: 'a-token' }, other) });
-  assert.is((await failure(kube?.request({ path: '/x' }) as Promise<unknown>)).code, 'KUBE_UNAVAILABLE');
+  assert.is((await failure(kube?.request({ path: '/x' }) as Promise<unknown>)).code, 'KUBE_UNTRUSTED');
   assert.equal(context.callers, []);
 });
 
@@ -169,7 +169,7 @@ test('says that an exec plugin has failed', async (context) => {
   const kube = await createKubeClient({ KUBECONFIG: kubeconfig(context, { exec }) });
   const error = await failure(kube?.request({ path: '/x' }) as Promise<unknown>);
   assert.is(error.code, 'KUBE_CONFIG');
-  assert.match(error.message, /gives no credentials/);
+  assert.match(error.message, /plugin \/bin\/false failed with status 1/);
 });
 
 test('is refused where the kubeconfig is no use', async (context) => {

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KubeClient, KubeError, KubeObject } from '../../../src/cluster/kube/client.ts';
-import { listAll } from '../../../src/cluster/kube/list.ts';
-import { type FakeKube, type Responder, startFakeKube } from '../../support/fake-kube.ts';
+import { collectAll, listAll } from '../../../src/cluster/kube/list.ts';
+import { type FakeKube, type Responder, startFakeKube, status } from '../../support/fake-kube.ts';
 
 interface Context {
   kube: FakeKube;
@@ -127,6 +127,24 @@ test('leave an error of who is given the objects as it is', async (context) => {
   });
   assert.equal(names, ['a']);
   assert.is(outcome, mine);
+});
+
+test('begin again where their place was lost, a few times', async ({ kube, client }) => {
+  kube.pageSize = 1;
+  for (const name of ['a', 'b']) kube.put(name);
+  const place: Responder = ({ query }, response) => {
+    assert.is(query['continue'], undefined);
+    response.end(`{"items":[${item('gone')}],"metadata":{"resourceVersion":"7","continue":"lost"}}`);
+  };
+  const lose = () => {
+    kube.answer('list', place);
+    kube.answer('list', status(410));
+  };
+  const names = () => collectAll(client, pods, ({ metadata }: KubeObject) => metadata.name, signal);
+  lose();
+  assert.equal(await names(), ['a', 'b']);
+  for (let count = 0; count < 3; count++) lose();
+  assert.is(await names().catch(({ code }) => code), 'KUBE_GONE');
 });
 
 test.run();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KubeError } from '../../../src/cluster/kube/client.ts';
+import { type KubeClient, KubeError } from '../../../src/cluster/kube/client.ts';
 import {
   type Check,
   type CheckResult,
@@ -52,6 +52,15 @@ async function reportOf(
   const checked = await runChecks(some, contextOf({}), () => {});
   return makeReport(checked, failOn, readIgnores(ignore, some));
 }
+
+test('a check has its time from when its cluster is connected: somebody may have to log in', async () => {
+  const cluster = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return {} as KubeClient;
+  };
+  const check = checkOf('SVC-X-001', async () => passed(), { needs: 'cluster', timeoutMs: 100 });
+  assert.equal(await runCheck(check, contextOf({ cluster })), passed());
+});
 
 test('what a check throws is "could not be evaluated", with the permission where one is missing', async () => {
   assert.equal(await throwing(new NotEvaluated('No.', 'list pods')), notEvaluated('No.', 'list pods'));

@@ -1,6 +1,14 @@
-import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from '../../../cluster/kube/client.ts';
+import {
+  hasCode,
+  isTrustOrLogin,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  keyOf,
+  unless,
+} from '../../../cluster/kube/client.ts';
 import { createKubeClient } from '../../../cluster/kube/create-client.ts';
-import { listAll } from '../../../cluster/kube/list.ts';
+import { collectAll } from '../../../cluster/kube/list.ts';
 import { messageOf, SvcError } from '../../../runtime/errors.ts';
 import { checkStatus } from '../../../runtime/report/check-outcome.ts';
 import type { AuditCall, AuditEnv, AuditTerms } from '../terms.ts';
@@ -59,14 +67,14 @@ export async function connect(env: AuditEnv): Promise<KubeClient> {
   throw unevaluated('AUDIT_NO_CLUSTER', 'There is no cluster to audit', nextStep);
 }
 
-/** Explains errors of the API server; other errors are returned unchanged. */
-export function explained(error: unknown, { server }: KubeClient): unknown {
-  if (!(error instanceof KubeError)) return error;
+/** Explains errors of the API server, except for those that explain themselves; others are returned unchanged. */
+function explained(error: unknown, { server }: KubeClient): unknown {
+  if (!(error instanceof KubeError) || isTrustOrLogin(error)) return error;
   const step =
     'Check that the API server can be reached from here with kubectl get nodes, then run it again.';
   return unevaluated(
     'AUDIT_UNREACHABLE',
-    `The API server ${server} does not answer: ${error.message}`,
+    `The cluster of ${server} cannot be read: ${error.message}`,
     step,
     error,
   );
@@ -101,14 +109,9 @@ async function listed<T>(
   { path, project, optional = false }: Collection<KubeObject, T>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, T>> {
-  const objects = new Map<string, T>();
-  const keep = (object: KubeObject) => void objects.set(keyOf(object), project(object));
-  try {
-    await listAll(client, { path }, keep, signal);
-  } catch (error) {
-    if (!optional || !isMissing(error)) throw error;
-  }
-  return objects;
+  const keep = (object: KubeObject): [string, T] => [keyOf(object), project(object)];
+  const all = collectAll(client, { path }, keep, signal);
+  return new Map(optional ? await unless(all, 'KUBE_NOT_FOUND') : await all);
 }
 
 /** `/apis/apps/v1/deployments` as `deployments.apps`, as in kubectl and roles. */
@@ -118,4 +121,3 @@ function resourceOf(path: string): string {
 }
 
 const isDenied = (error: unknown) => hasCode(error, 'KUBE_DENIED');
-const isMissing = (error: unknown) => hasCode(error, 'KUBE_NOT_FOUND');

@@ -1,7 +1,7 @@
 import { isExempt } from '../../../cluster/injection/protected-pods.ts';
 import { hasCode, KubeError, type KubeObject, type KubeRequest } from '../../../cluster/kube/client.ts';
 import type { KnownNamespace } from '../../../cluster/kube/known-objects.ts';
-import { listAll, type Selection } from '../../../cluster/kube/list.ts';
+import { collectAll, type Selection } from '../../../cluster/kube/list.ts';
 import {
   projectNamespace,
   projectPolicy,
@@ -34,14 +34,8 @@ export async function listObjects<O extends KubeObject, T>(
   { keep, ...selection }: ClusterListing<O, T>,
 ): Promise<readonly T[] | undefined> {
   const client = await context.cluster();
-  const found: T[] = [];
-  const take = (object: O) => {
-    const kept = keep(object);
-    if (kept !== undefined) found.push(kept);
-  };
   try {
-    await listAll<O>(client, selection, take, context.signal);
-    return found;
+    return await collectAll<O, T>(client, selection, keep, context.signal);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw asUnread(error);
