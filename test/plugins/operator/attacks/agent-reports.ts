@@ -49,10 +49,11 @@ const unfinished = Buffer.concat([
   ...Array<Buffer>(3).fill(frameOf('data', 1, Buffer.alloc(16_000))),
 ]);
 
-/** Agents that begin a report each, never end it, and connect again when they are disconnected. */
+/** Agents that begin a report each, never end it, and connect again `pauseMs` after they are disconnected. */
 export async function holdAsAgents(
   { api, operator }: LimitedOperator,
   count: number,
+  pauseMs: number,
 ): Promise<{ close(): void }> {
   const [host, port] = String(operator.started['grpc']).split(':');
   const options = { ...(await agentsCertificate(api)), host, port: Number(port) };
@@ -67,7 +68,7 @@ export async function holdAsAgents(
       .on('close', () => {
         sockets.delete(socket);
         begun();
-        if (isOpen) setTimeout(() => isOpen && hold(begun), 50);
+        if (isOpen) setTimeout(() => isOpen && hold(begun), pauseMs);
       });
   };
   await Promise.all(Array.from({ length: count }, () => new Promise<void>(hold)));
