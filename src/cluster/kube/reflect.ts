@@ -140,7 +140,7 @@ async function watchLong(
 
 /** The version stays valid if the API server is only unavailable or refuses the credentials. */
 function mayPass(error: unknown): boolean {
-  return hasCode(error, 'KUBE_UNAVAILABLE', 'KUBE_DENIED');
+  return hasCode(error, 'KUBE_UNAVAILABLE', 'KUBE_DENIED', 'KUBE_UNAUTHENTICATED', 'KUBE_UNTRUSTED');
 }
 
 async function pause(followed: Followed, error: unknown, backoff: Backoff): Promise<void> {

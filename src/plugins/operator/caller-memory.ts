@@ -34,8 +34,8 @@ export function connectionsIn(memory: number): number {
 
 /**
  * What callers make the operator hold at a time: 43 MiB in a container of 128 MiB, beside the process itself (36), the
- * objects of the cluster (32) and the states of agents (12). Reviews may take all of it, and agents what reviews leave:
- * they lose their connections while a review waits for the memory, and connect again.
+ * objects of the cluster (20) and the states of agents (12); 17 are left for garbage. Reviews may take all of it, and
+ * agents what reviews leave: they lose their connections while a review waits for the memory, and connect again.
  */
 export class CallerMemory {
   readonly reviews: Budget;

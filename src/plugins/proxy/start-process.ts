@@ -14,9 +14,9 @@ import { ObjectLooks } from '../../objects/read/look-at-object.ts';
 import type { OperationName } from '../../objects/s3/operation.ts';
 import { putObject } from '../../objects/write/put-object.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
-import { startPeriodic, untilAborted } from '../../runtime/lifecycle/wait.ts';
-import { isLargerThan, keepFreedBlocks, keepHeapSmallUnderLoad } from '../../runtime/memory.ts';
-import { returnFreeMemory } from '../../runtime/native/own-process.ts';
+import { returnMemoryNowAndThen } from '../../runtime/lifecycle/return-memory.ts';
+import { untilAborted } from '../../runtime/lifecycle/wait.ts';
+import { keepFreedBlocks, keepHeapSmallUnderLoad } from '../../runtime/memory.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import type { ProxyConfig } from './config.ts';
 import { createProxyMetrics } from './metrics.ts';
@@ -120,7 +120,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     });
     const server = await startServer(config, { dispatch, connections, memory: context.memory, log, signal });
     void vault.start();
-    if (process.platform === 'linux') returnMemoryNowAndThen(signal);
+    returnMemoryNowAndThen(largeBytes, signal);
     const checks = [keyCheck(context.keys, config), storeCheck(config, context.trust)];
     readiness = watchReadiness(checks, { conditions, log, signal });
     return {
@@ -133,27 +133,11 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   }
 }
 
-/** Milliseconds between returns of free memory: always, and while the process is larger than `largeBytes`. */
-const returnEveryMs = { always: 10_000, large: 1_000 };
-/** Resident bytes. An idle proxy has 80 MiB; a container has 128. */
-const largeBytes = 100 * 1024 ** 2;
-
 /**
- * Returns memory freed after bursts of bodies. malloc alone keeps it: 30 MiB after an hour of mixed load, and briefly
- * 30 MiB more, which has killed a proxy in a 128 MiB container.
+ * Resident bytes. An idle proxy has 80 MiB; a container has 128. malloc alone keeps 30 MiB after an hour of mixed load,
+ * and briefly 30 MiB more, which has killed a proxy in a 128 MiB container.
  */
-function returnMemoryNowAndThen(signal: AbortSignal): void {
-  let returnedAt = 0;
-  const pass = async () => {
-    const now = performance.now();
-    if (now - returnedAt >= returnEveryMs.always || isLargerThan(largeBytes)) {
-      returnFreeMemory();
-      returnedAt = now;
-    }
-    return returnEveryMs.large;
-  };
-  startPeriodic({ pass, signal, firstMs: returnEveryMs.always });
-}
+const largeBytes = 100 * 1024 ** 2;
 
 const facts = (config: ProxyConfig, server: S3Server) => ({
   address: server.address,

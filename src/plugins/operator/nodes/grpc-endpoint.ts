@@ -90,17 +90,20 @@ export async function createGrpcEndpoint(answer: ReportHandler, memory: Budget):
       const session = performServerHandshake(socket, options);
       sessions.add(session);
       const beside = new SentBeside(socket, () => session.destroy());
+      // the timeout of Node's own sessions outlives them, and keeps all that they held until it has passed
+      const silent = setTimeout(() => session.destroy(), silentMs).unref();
       session
         // agents may break off at any time
         .on('error', () => {})
         .on('close', () => {
           sessions.delete(session);
           beside.end();
-        })
-        .setTimeout(silentMs, () => session.destroy());
+          clearTimeout(silent);
+        });
       const isTooFast = limitPerTurn(maxBegunAtOnce);
       session.on('stream', (stream, headers) => {
         if (isTooFast()) return session.destroy();
+        silent.refresh();
         // such as a report in needlessly many pieces, of which the rest would still come
         stream.on('error', () => session.destroy());
         if (!begin(stream)) return;

@@ -49,16 +49,17 @@ const unfinished = Buffer.concat([
   ...Array<Buffer>(3).fill(frameOf('data', 1, Buffer.alloc(16_000))),
 ]);
 
-/** Agents that begin a report each, never end it, and connect again when they are disconnected. */
+/** Agents that begin a report each, never end it, and connect again `pauseMs` after they are disconnected. Returns when half of them have begun. */
 export async function holdAsAgents(
   { api, operator }: LimitedOperator,
   count: number,
+  pauseMs: number,
 ): Promise<{ close(): void }> {
   const [host, port] = String(operator.started['grpc']).split(':');
   const options = { ...(await agentsCertificate(api)), host, port: Number(port) };
   const sockets = new Set<TLSSocket>();
   let isOpen = true;
-  const hold = (begun: () => void) => {
+  const hold = (begun: () => unknown) => {
     const socket = connectTls({ ...options, servername: 'svc-operator', ALPNProtocols: ['h2'] });
     sockets.add(socket);
     socket
@@ -67,10 +68,13 @@ export async function holdAsAgents(
       .on('close', () => {
         sockets.delete(socket);
         begun();
-        if (isOpen) setTimeout(() => isOpen && hold(begun), 50);
+        if (isOpen) setTimeout(() => isOpen && hold(begun), pauseMs);
       });
   };
-  await Promise.all(Array.from({ length: count }, () => new Promise<void>(hold)));
+  await new Promise<void>((resolve) => {
+    let left = count / 2;
+    for (const _ of Array.from({ length: count })) hold(() => --left === 0 && resolve());
+  });
   return {
     close() {
       isOpen = false;
