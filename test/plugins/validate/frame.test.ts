@@ -54,11 +54,9 @@ async function reportOf(
 }
 
 test('a check has its time from when its cluster is connected: somebody may have to log in', async () => {
-  const cluster = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    return {} as KubeClient;
-  };
-  const check = checkOf('SVC-X-001', async () => passed(), { needs: 'cluster', timeoutMs: 100 });
+  const connected = new Promise<KubeClient>((resolve) => setTimeout(() => resolve({} as KubeClient), 600));
+  const cluster = () => connected;
+  const check = checkOf('SVC-X-001', async () => passed(), { needs: 'cluster', timeoutMs: 300 });
   assert.equal(await runCheck(check, contextOf({ cluster })), passed());
 });
 
