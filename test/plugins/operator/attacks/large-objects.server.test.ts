@@ -84,6 +84,8 @@ const asks = (mapping: string) => ({
 });
 
 test('starts beside them, and its lists go on behind them', async () => {
+  // policies are listed last, after it is ready
+  await waitFor('every list', () => Object.keys(marked()).length === 7);
   assert.equal(limited.operator.events('kube.watch.failed'), []);
   assert.is(limited.killed(), 0);
   const { pods = [], ...others } = marked();
