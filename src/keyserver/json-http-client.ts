@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { parseBounded } from '../runtime/bounds/bounded-json.ts';
 import { createWipedMemory } from '../runtime/memory.ts';
-import { lookupOf } from '../runtime/net/connections.ts';
+import { lookupOf, serverNameOf } from '../runtime/net/connections.ts';
 import { limitAnswer } from '../runtime/net/limit-answer.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
@@ -102,7 +102,12 @@ class JsonHttpExchange {
     const { origin, method, path, headers } = this.#request;
     const { request } = origin.protocol === 'https:' ? https : http;
     const host = origin.hostname.replace(/^\[|\]$/g, '');
-    const target = { host, port: origin.port || null, lookup: lookupOf(host) };
+    const target = {
+      host,
+      port: origin.port || null,
+      lookup: lookupOf(host),
+      servername: serverNameOf(host),
+    };
     return request({ ...target, agent: this.#agent, method, path, headers });
   }
 

@@ -1,8 +1,8 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import { exitStatus } from '../../runtime/errors.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../runtime/memory.ts';
-import { lookupOf } from '../../runtime/net/connections.ts';
+import { lookupOf, serverNameOf } from '../../runtime/net/connections.ts';
 import { ResponseReader } from '../../runtime/net/http1.ts';
 import { type ByteSink, HttpError } from '../../runtime/net/http1-chunked-body.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
@@ -126,7 +126,7 @@ export class SecretSocket {
     if (secureContext === undefined) {
       return connect({ ...target, onread }).once('connect', () => this.#ready());
     }
-    const trust = { secureContext, rejectUnauthorized: !skipVerify, servername: isIP(host) ? '' : host };
+    const trust = { secureContext, rejectUnauthorized: !skipVerify, servername: serverNameOf(host) };
     const options = { ...target, ...trust, onread, ALPNProtocols: ['http/1.1'] };
     return connectTls(options, () => this.#ready());
   }

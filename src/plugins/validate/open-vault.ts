@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { authMethodFor } from '../../keyserver/auth.ts';
 import { TlsContext, vaultConnection } from '../../keyserver/connection.ts';
@@ -14,6 +13,7 @@ import {
 import { dataOf } from '../../keyserver/transit-messages.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
+import { serverNameOf } from '../../runtime/net/connections.ts';
 import {
   NotEvaluated,
   NothingNamed,
@@ -193,7 +193,7 @@ function open({ url, caFiles, caPath, client }: VaultEndpoint): TLSSocket {
     port: Number(url.port || 443),
     secureContext: new TlsContext({ caFiles, caPath, client }).current(),
     rejectUnauthorized: false,
-    ...(isIP(host) === 0 && { servername: host }),
+    servername: serverNameOf(host),
   });
 }
 
