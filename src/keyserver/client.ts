@@ -1,7 +1,8 @@
 import { Budget } from '../runtime/bounds/budget.ts';
 import { retry, within } from '../runtime/lifecycle/wait.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
-import { authMethodFor } from './auth.ts';
+import { createWipedMemory } from '../runtime/memory.ts';
+import { byteServer } from './byte-server.ts';
 import { vaultConnection } from './connection.ts';
 import {
   failureOf,
@@ -13,6 +14,7 @@ import {
   type VaultResponse,
   type VaultTransport,
 } from './contract.ts';
+import { KeptToken } from './kept-token.ts';
 import { createLeanTransport } from './lean-transport.ts';
 import { type HeldToken, Session, type SessionState } from './session.ts';
 import type { VaultConfig } from './settings.ts';
@@ -55,7 +57,9 @@ export function createVaultClient(options: VaultClientOptions): ExchangingVaultC
     log.warn('vault.tls.unverified', { address: endpoint.url.host, variable: 'VAULT_SKIP_VERIFY' });
   }
   const transport = options.transport ?? createLeanTransport(vaultConnection(config));
-  const session = new Session({ auth: authMethodFor(config.auth), transport, log, onState });
+  const { auth } = config;
+  const kept = new KeptToken({ auth, server: byteServer(transport), memory: createWipedMemory() });
+  const session = new Session({ method: auth.method, kept, log, onState });
   return new Client(transport, session, { ...requestLimits, ...options.limits });
 }
 

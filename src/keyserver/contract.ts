@@ -27,10 +27,10 @@ export interface KeyRequest extends VaultRequest {
 
 /** A request body and a response that never become strings, and whose copies are zeroed. */
 export interface ByteExchange {
-  /** A JSON text. It is copied; its owner zeroes it once the call has settled. */
+  /** A JSON text; empty for none. It is copied; its owner zeroes it once the call has settled. */
   readonly body: Uint8Array;
   /** Parses a response into its body. The bytes are zeroed afterwards. @throws JsonError */
-  read(status: number, answer: Uint8Array): unknown;
+  read(status: number, answer: Buffer): unknown;
 }
 
 export interface VaultResponse {

@@ -7,7 +7,8 @@ import { lookupOf, serverNameOf } from '../runtime/net/connections.ts';
 import { limitAnswer } from '../runtime/net/limit-answer.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
-import { noAnswer, noneInTime, SecretBuffer } from './secret-client/secret-socket.ts';
+import { SecretBuffer } from './secret-buffer.ts';
+import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) for unusable TLS files */
 export function createJsonHttpClient(connection: VaultConnectionSettings): JsonHttpClient {

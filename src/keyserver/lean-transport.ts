@@ -74,7 +74,7 @@ class ByteTransport {
     const { origin, method, path, headers, signal, timeoutMs } = request;
     const head = { method, path, host: origin.host, headers: Object.entries(headers) };
     const { status, location, body } = await this.#poolFor(origin).exchange(
-      (sink) => writeRequest(head, [bytes.body], sink),
+      (sink) => writeRequest(head, hasBody(bytes) ? [bytes.body] : undefined, sink),
       signal,
       timeoutMs,
     );
@@ -106,6 +106,9 @@ class ByteTransport {
   }
 }
 
+const hasBody = (bytes: ByteExchange | undefined): bytes is ByteExchange =>
+  bytes !== undefined && bytes.body.length > 0;
+
 const notJson = (origin: URL, status: number, cause: JsonError): VaultError =>
   new VaultError('unavailable', `${origin.host} answered ${status} with a body that is not JSON`, {
     status,
@@ -121,7 +124,7 @@ export function httpRequests(connection: VaultConnectionSettings): (request: Sen
   const ofBody = Object.fromEntries(apiHeaders(connection, true));
   const ofNone = Object.fromEntries(apiHeaders(connection, false));
   const headersFor = ({ body, bytes, token }: SendRequest) => {
-    const headers = body === undefined && bytes === undefined ? ofNone : ofBody;
+    const headers = body !== undefined || hasBody(bytes) ? ofBody : ofNone;
     return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
   };
   return (request) => ({

@@ -2,10 +2,7 @@ import { failureOf, plainText, refusalOf, VaultError, type VaultRequest } from '
 import { vaultPath } from './path.ts';
 import { namesDeadToken } from './transit-messages.ts';
 
-/*
- * Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. Shared by both clients:
- * `auth.ts` makes strings of tokens, `secret-client` must not, so each passes its own reader of answers.
- */
+/* Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. */
 
 export const lookUpRequest = { method: 'GET', path: 'auth/token/lookup-self' } as const;
 export const renewRequest = { method: 'POST', path: 'auth/token/renew-self' } as const;
@@ -96,70 +93,5 @@ export function loginRefusal(
     path,
     nextStep:
       'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account.',
-  });
-}
-
-/** Releasable memory of a token. */
-export interface TokenHolder {
-  readonly bytes: Buffer;
-  release(): void;
-}
-
-/** A token or JWT as bytes, without surrounding white space. */
-export class TokenBytes {
-  readonly #holder: TokenHolder;
-  readonly #start: number;
-  readonly #end: number;
-
-  /** @param holder released together with this */
-  constructor(holder: TokenHolder) {
-    const { bytes } = holder;
-    let start = 0;
-    let end = bytes.length;
-    while (start < end && isBlank(bytes[start])) start++;
-    while (end > start && isBlank(bytes[end - 1])) end--;
-    this.#holder = holder;
-    this.#start = start;
-    this.#end = end;
-  }
-
-  /** The token in place. */
-  get bytes(): Buffer {
-    return this.#holder.bytes.subarray(this.#start, this.#end);
-  }
-
-  /** Why the bytes cannot be a token; undefined if they can. */
-  get fault(): string | undefined {
-    if (this.#start === this.#end) return 'is empty';
-    return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
-  }
-
-  release(): void {
-    this.#holder.release();
-  }
-}
-
-const isBlank = (byte: number | undefined): boolean =>
-  byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
-
-/**
- * The token in a file.
- * @throws VaultError of kind `unavailable`, because the file may appear or be filled later
- */
-export function tokenInFile(holder: TokenHolder, path: string, what: string): TokenBytes {
-  const token = new TokenBytes(holder);
-  const { fault } = token;
-  if (fault === undefined) return token;
-  token.release();
-  throw unusableTokenFile(what, path, fault);
-}
-
-export const unreadableTokenFile = (what: string, path: string, cause: unknown): VaultError =>
-  unusableTokenFile(what, path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
-
-function unusableTokenFile(what: string, path: string, fault: string, cause?: unknown): VaultError {
-  return new VaultError('unavailable', `The ${what} file ${path} ${fault}`, {
-    cause,
-    nextStep: `Put one token into ${path}; it is read again at the next attempt.`,
   });
 }

@@ -55,7 +55,8 @@ const wrapper: Component = {
 
 const validate: Component = {
   name: 'validate',
-  async ask(url, { auth = given, caFiles: [vaultCaCert] = [], caPath } = {}) {
+  async ask(url, { auth = given, caFiles = [], caPath } = {}) {
+    const [vaultCaCert] = caFiles;
     const config = {
       vaultAddr: url,
       vaultSkipVerify: false,

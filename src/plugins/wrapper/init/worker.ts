@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretClient } from '../../../keyserver/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../../keyserver/settings.ts';
+import { TokenKeeper } from '../../../keyserver/token-keeper.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
@@ -28,7 +29,7 @@ import {
 import { registerLater } from '../agent/register.ts';
 import { measureProtection, reportToAgent } from '../agent/report.ts';
 import { createDigest } from '../digest.ts';
-import { keepOnce, Rotation, reportKeepFailure, retryPauses, TokenKeeper } from '../keep.ts';
+import { keepOnce, Rotation, reportKeepFailure, retryPauses } from '../keep.ts';
 import type { Delivered } from '../name-secrets.ts';
 import { configuredLogger, createObservation, earlyLogger, type Observation } from '../observation.ts';
 import { parseArguments } from '../prepare.ts';
