@@ -1,6 +1,6 @@
 import { JsonView } from '../runtime/bounds/json-view.ts';
-import type { VaultTransport } from './contract.ts';
-import { crossOutOpaque, errorsOf } from './transit-messages.ts';
+import { crossOutOpaque, errorsOf } from './answers.ts';
+import type { Answered, VaultTransport } from './contract.ts';
 
 export interface ByteRequest {
   readonly method: 'GET' | 'POST';
@@ -13,8 +13,7 @@ export interface ByteRequest {
 }
 
 /** An answer in memory that is zeroed after its use. */
-export interface ByteReply {
-  readonly status: number;
+export interface ByteReply extends Answered {
   readonly bytes: Buffer;
 }
 
@@ -30,18 +29,18 @@ export function byteServer(transport: VaultTransport): ByteServer {
     async ask({ method, path, body, token }, signal, use) {
       type Used = { readonly result: ReturnType<typeof use> };
       let used: Used | undefined;
-      const read = (status: number, bytes: Buffer) => {
-        used = { result: use({ status, bytes }) };
+      const read = (answer: Answered, bytes: Buffer) => {
+        used = { result: use({ ...answer, bytes }) };
       };
       const sent = Buffer.concat(body ?? []);
       const given = token && { token: Buffer.from(token()).toString('latin1') };
       try {
-        const { status } = await transport.send({
+        const answer = await transport.send({
           ...{ method, path, signal, ...given },
           bytes: { body: sent, read },
         });
         // nothing is read of an empty answer
-        return (used as Used | undefined)?.result ?? use({ status, bytes: Buffer.alloc(0) });
+        return (used as Used | undefined)?.result ?? use({ ...answer, bytes: Buffer.alloc(0) });
       } finally {
         sent.fill(0);
       }

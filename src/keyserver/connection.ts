@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { svcVersion } from '../runtime/component/package-folder.ts';
 import { exitStatus, SvcError } from '../runtime/errors.ts';
 import type { VaultEndpoint, VaultPlace } from './settings.ts';
 
@@ -12,6 +13,8 @@ export interface VaultConnectionSettings {
   /** `https://host:port`, with a path if a gateway adds one. */
   readonly address: URL;
   readonly namespace: string | undefined;
+  /** Firewalls refuse requests without one, and audit logs show it. */
+  readonly userAgent: string;
   /** CAs given here replace the built-in roots, as in Vault's own clients. */
   readonly tls: TlsFiles;
   /** Development only: accepts any certificate. */
@@ -35,26 +38,41 @@ export const connectionDefaults = {
   maxSockets: 64,
 } as const satisfies Partial<VaultConnectionSettings>;
 
-/** A client certificate is meant for the named server or broker, so with one no redirect is followed. */
-export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnectionSettings {
+/**
+ * A client certificate is meant for the named server or broker, so with one no redirect is followed.
+ * @param component such as `proxy`
+ */
+export function vaultConnection(
+  { endpoint, namespace }: VaultPlace,
+  component: string,
+): VaultConnectionSettings {
   const { url, skipVerify, caFiles, caPath, client } = endpoint;
   return {
     ...connectionDefaults,
     address: url,
     namespace,
+    userAgent: `svc-${component}/${svcVersion()}`,
     skipVerify,
     tls: { caFiles, caPath, client },
     followStandby: client === undefined,
   };
 }
 
+/** Undefined without TLS. @throws SvcError (exit 78) for unusable TLS files */
+export const tlsFor = ({ address, tls }: VaultConnectionSettings): TlsContext | undefined =>
+  address.protocol === 'https:' ? new TlsContext(tls) : undefined;
+
 /** Prefix of every path: `/v1/`, below a gateway's path if there is one. */
 export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
   `${address.pathname.replace(/\/+$/, '')}/v1/`;
 
 /** Headers of every request except the token, which the caller adds as text or bytes. */
-export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: boolean): [string, string][] {
+export function apiHeaders(
+  { namespace, userAgent }: VaultConnectionSettings,
+  hasBody: boolean,
+): [string, string][] {
   return [
+    ['User-Agent', userAgent],
     ['Accept', 'application/json'],
     ['X-Vault-Request', 'true'],
     ...(namespace === undefined ? [] : ([['X-Vault-Namespace', namespace]] satisfies [string, string][])),

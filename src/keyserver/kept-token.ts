@@ -148,7 +148,7 @@ async function exchanged(
     const body = [start, ...escapedRuns(jwt.bytes), Buffer.from('"}')];
     return await server.ask({ method, path, body }, signal, (reply) => {
       if (reply.status === 200) return grantFrom(reply, path, memory);
-      throw loginRefusal(path, role, reply.status, wordsOf(reply, jwt.bytes));
+      throw loginRefusal(path, role, reply, wordsOf(reply, jwt.bytes));
     });
   } finally {
     jwt.release();
@@ -159,7 +159,7 @@ async function exchanged(
 function lookUp(server: ByteServer, token: () => Uint8Array, signal: AbortSignal): Promise<TokenLease> {
   return server.ask({ ...lookUpRequest, token }, signal, (reply) =>
     lookedUp({
-      status: reply.status,
+      answer: reply,
       fields: () => new JsonView(reply.bytes),
       errors: () => wordsOf(reply, token()),
     }),
@@ -175,7 +175,7 @@ function renewed(
   const request = { ...renewRequest, body: [Buffer.from('{}')], token };
   return server.ask(request, signal, (reply) => {
     if (reply.status === 200) return grantFrom(reply, request.path, memory);
-    throw refusalOf(request, reply.status, wordsOf(reply, token()));
+    throw refusalOf(request, reply, wordsOf(reply, token()));
   });
 }
 

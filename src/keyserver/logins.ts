@@ -1,6 +1,6 @@
-import { failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
+import { namesPolicy } from './answers.ts';
+import { type Answered, failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
 import { vaultPath } from './path.ts';
-import { namesDeadToken } from './transit-messages.ts';
 
 /* Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. */
 
@@ -31,7 +31,7 @@ export interface AnswerFields {
 }
 
 export interface LoginAnswer {
-  readonly status: number;
+  readonly answer: Answered;
   /** Called only for a 200. */
   readonly fields: () => AnswerFields;
   /** The key server's error messages without secrets; called for any other status. */
@@ -42,11 +42,12 @@ export interface LoginAnswer {
  * The lease of a token that was looked up. If a policy forbids that, its end stays unknown until a renewal.
  * @throws VaultError of kind `denied` if the key server does not know the token
  */
-export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
+export function lookedUp({ answer, fields, errors }: LoginAnswer): TokenLease {
+  const { status } = answer;
   if (status === 200) return lifetime(fields());
   const said = errors();
-  if (status === 403 && !namesDeadToken(said)) return { leaseSeconds: undefined, renewable: true };
-  throw refusalOf(lookUpRequest, status, said);
+  if (status === 403 && namesPolicy(said)) return { leaseSeconds: undefined, renewable: true };
+  throw refusalOf(lookUpRequest, answer, said);
 }
 
 /** `ttl` is in whole seconds; a token without an end has 0, and no `expire_time`. */
@@ -82,10 +83,10 @@ export const gainsEnough = (renewedSeconds: number, fullSeconds: number): boolea
 export function loginRefusal(
   path: string,
   role: string,
-  status: number,
+  { status, retryAfterMs }: Answered,
   errors: readonly string[],
 ): VaultError {
-  const failure = failureOf({ method: 'POST', path }, { status, body: { errors } });
+  const failure = failureOf({ method: 'POST', path }, { status, retryAfterMs, body: { errors } });
   if (failure.kind === 'unavailable') return failure;
   const reason = plainText(...errors);
   return new VaultError('denied', `The key server refuses the login at ${path} as role ${role}: ${reason}`, {

@@ -1,7 +1,14 @@
 import { type Backoff, createBackoff, within } from '../runtime/lifecycle/wait.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
 import { secrets } from '../runtime/logging/secrets.ts';
-import { certificateCode, clientClosed, isVaultError, NoAnswerInTime, VaultError } from './contract.ts';
+import {
+  certificateCode,
+  clientClosed,
+  isVaultError,
+  NoAnswerInTime,
+  retryAfterOf,
+  VaultError,
+} from './contract.ts';
 import type { KeptToken } from './kept-token.ts';
 import type { VaultAuth } from './settings.ts';
 import { TokenKeeper } from './token-keeper.ts';
@@ -173,7 +180,7 @@ export class Session {
   #retryLater(failure: VaultError, tookMs = 0): VaultError {
     if (this.#closing.signal.aborted) return failure;
     this.#failure = failure;
-    const floor = failure.kind === 'denied' ? 5_000 : 0;
+    const floor = failure.kind === 'denied' ? 5_000 : retryAfterOf(failure);
     const delay = Math.max(this.#backoff.next() - tookMs, this.#logins.waitMs(), floor);
     this.#schedule(delay, () => {
       this.#logins.take();

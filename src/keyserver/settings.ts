@@ -12,7 +12,7 @@ import {
   type Settings,
   unencrypted,
 } from '../runtime/settings/setting.ts';
-import { mountPath, roleName, transitKeyName } from './path.ts';
+import { mountPath, roleName } from './path.ts';
 
 /** Configuration of the key server's client. */
 export interface VaultConfig extends VaultPlace {
@@ -234,27 +234,6 @@ function token(): Parser<string> {
   const shape = matching(/^[\x21-\x7e]+$/, 'a token of printable characters without blanks');
   return { ...shape, parse: (given) => shape.parse(given.trim()) };
 }
-
-/** `.` and `..` would request another path. */
-const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
-
-/** Selects the KEK; shared by the proxy and the commands that check it. */
-export const transitSettings = {
-  transitMount: {
-    variable: 'SVC_TRANSIT_MOUNT',
-    flag: 'transit-mount',
-    summary: 'Mount of the transit engine',
-    fallback: 'transit',
-    ...matching(segment, 'a mount path such as transit'),
-  },
-  transitKey: {
-    variable: 'SVC_TRANSIT_KEY',
-    flag: 'transit-key',
-    summary: 'Transit key that wraps the data keys',
-    fallback: 'svc',
-    ...transitKeyName(),
-  },
-} satisfies Settings;
 
 type Config = ResolvedVaultSettings;
 

@@ -73,7 +73,8 @@ export class SecretsServer implements ByteServer {
     signal: AbortSignal,
     use: (reply: ByteReply, keep: () => SecretBuffer) => T,
   ): Promise<T> {
-    const { status, body } = await this.#pool.exchange((sink) => this.#write(request, sink), signal);
+    const answer = await this.#pool.exchange((sink) => this.#write(request, sink), signal);
+    const { status, retryAfterMs, body } = answer;
     let kept = false;
     const keep = () => {
       kept = true;
@@ -83,7 +84,7 @@ export class SecretsServer implements ByteServer {
       if (status >= 300 && status < 400) {
         throw redirectedElsewhere(this.#connection.address.host, status, request.path);
       }
-      return use({ status, bytes: body.bytes }, keep);
+      return use({ status, retryAfterMs, bytes: body.bytes }, keep);
     } catch (error) {
       kept = false;
       throw error instanceof JsonError ? this.#notJson(status, request, error) : error;

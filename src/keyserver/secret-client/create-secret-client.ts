@@ -1,7 +1,7 @@
 import type { Region } from '../../runtime/native/memory.ts';
 import { scrubCopies } from '../../runtime/native/scrub.ts';
 import type { SecretMemory } from '../../runtime/native/secret-memory.ts';
-import { vaultConnection } from '../connection.ts';
+import { type TlsContext, tlsFor, type VaultConnectionSettings, vaultConnection } from '../connection.ts';
 import { isVaultError } from '../contract.ts';
 import { KeptToken, type Login } from '../kept-token.ts';
 import type { RenewedLease } from '../logins.ts';
@@ -26,29 +26,23 @@ export interface SecretClientOptions {
    * the client opens the file by its path.
    */
   readonly openServiceAccountToken?: () => number | undefined;
-  /** Timeouts in milliseconds, in place of the usual ones. */
-  readonly connectTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
+  /** In place of the usual ones. */
+  readonly timeouts?: Partial<Pick<VaultConnectionSettings, 'connectTimeoutMs' | 'requestTimeoutMs'>>;
 }
 
 const maxSockets = 4;
 
 /** @throws SvcError (exit 78) for unusable TLS files; (exit 71) without memory for secrets */
 export function createSecretClient(options: SecretClientOptions): SecretClient {
-  const { connectTimeoutMs, requestTimeoutMs } = options;
-  const connection = {
-    ...vaultConnection(options.config),
-    maxSockets,
-    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
-    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
-  };
+  const { config, timeouts } = options;
+  const connection = { ...vaultConnection(config, 'wrapper'), maxSockets, ...timeouts };
   const memory = new KeptRegions(options.memory);
-  const pool = new SecretPool(connection, memory);
-  return new Client(options, memory, pool);
+  return new Client(options, connection, memory);
 }
 
 class Client implements SecretClient {
   readonly #memory: KeptRegions;
+  readonly #tls: TlsContext | undefined;
   readonly #pool: SecretPool;
   readonly #server: SecretsServer;
   readonly #token: KeptToken;
@@ -56,14 +50,15 @@ class Client implements SecretClient {
   readonly #given: Region | undefined;
   #login: Promise<Login> | undefined;
 
-  constructor(options: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
+  constructor(options: SecretClientOptions, connection: VaultConnectionSettings, memory: KeptRegions) {
     const { config, token, tokenInUse, openServiceAccountToken } = options;
     const { auth } = config;
     const used = tokenInUse ?? (auth.method === 'token' ? token : undefined);
     if (used !== token) token?.release();
     this.#memory = memory;
-    this.#pool = pool;
-    this.#server = new SecretsServer(vaultConnection(config), pool);
+    this.#tls = tlsFor(connection);
+    this.#pool = new SecretPool(connection, this.#tls, memory);
+    this.#server = new SecretsServer(connection, this.#pool);
     this.#token = new KeptToken({
       ...{ auth, server: this.#server, memory, openServiceAccountToken },
       token: used && new TokenBytes(used),
@@ -100,7 +95,7 @@ class Client implements SecretClient {
   }
 
   keepAuthorities(): void {
-    this.#pool.keepAuthorities();
+    this.#tls?.keepAuthorities();
   }
 
   token(): Uint8Array | undefined {

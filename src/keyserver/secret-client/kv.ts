@@ -1,11 +1,11 @@
 import { decodeString, type JsonMember } from '../../runtime/bounds/json-document.ts';
 import { compact, JsonView } from '../../runtime/bounds/json-view.ts';
+import { namesPolicy } from '../answers.ts';
 import { type ByteReply, type ByteRequest, wordsOf } from '../byte-server.ts';
 import { refusalOf, VaultError } from '../contract.ts';
 import type { AnswerFields } from '../logins.ts';
 import { vaultPath } from '../path.ts';
 import type { SecretBuffer } from '../secret-buffer.ts';
-import { namesDeadToken } from '../transit-messages.ts';
 import type { SecretDocument, SecretField, SecretsServer } from './contract.ts';
 
 /** Reads the secret at one place. @throws VaultError */
@@ -20,7 +20,7 @@ export function readSecret(
   return server.ask(request, signal, (reply, keep) => {
     const { status } = reply;
     if (status === 404) throw absent(apiPath, reply);
-    if (status !== 200) throw refusalOf(request, status, wordsOf(reply, token()));
+    if (status !== 200) throw refusalOf(request, reply, wordsOf(reply, token()));
     const view = new JsonView(reply.bytes);
     const found = kvVersion === 2 ? view.at('data', 'data') : view.at('data');
     if (found?.kind === 'null') throw absent(apiPath, reply);
@@ -123,9 +123,9 @@ export class Mounts {
       this.#untold = reply.status === 404 || reply.status === 405;
       if (this.#untold) return undefined;
       const errors = wordsOf(reply, this.#token());
-      throw reply.status === 403 && !namesDeadToken(errors)
+      throw reply.status === 403 && namesPolicy(errors)
         ? notGranted(segments, reply)
-        : refusalOf(request, reply.status, errors);
+        : refusalOf(request, reply, errors);
     });
     if (mount === undefined || !isBelow(mount, segments)) return undefined;
     this.#mounts.push(mount);

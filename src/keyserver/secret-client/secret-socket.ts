@@ -5,13 +5,19 @@ import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../runti
 import { lookupOf, serverNameOf } from '../../runtime/net/connections.ts';
 import { ResponseReader } from '../../runtime/net/http1.ts';
 import { type ByteSink, HttpError } from '../../runtime/net/http1-chunked-body.ts';
+import { retryAfter } from '../../runtime/net/retry-after.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
-import { certificateCode, NoAnswerInTime, VaultError, type VaultErrorOptions } from '../contract.ts';
+import {
+  type Answered,
+  certificateCode,
+  NoAnswerInTime,
+  VaultError,
+  type VaultErrorOptions,
+} from '../contract.ts';
 import { SecretBuffer } from '../secret-buffer.ts';
 
 /** A response of the secrets server; its body is in secret memory until released. */
-export interface SecretResponse {
-  readonly status: number;
+export interface SecretResponse extends Answered {
   readonly location: string | undefined;
   readonly body: SecretBuffer;
 }
@@ -208,7 +214,11 @@ export class SecretSocket {
     overwriteStackSoon();
     // the system may still be reading the memory of a request that the server did not wait for
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
-    job.resolve({ status: head?.status ?? 0, location: head?.headers['location'], body: job.body });
+    const { location, 'retry-after': header } = head?.headers ?? {};
+    job.resolve({
+      ...{ status: head?.status ?? 0, location, body: job.body },
+      ...retryAfter(header),
+    });
   }
 
   /**

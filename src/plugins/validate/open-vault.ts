@@ -1,4 +1,5 @@
 import { connect, type TLSSocket } from 'node:tls';
+import { dataOf } from '../../keyserver/answers.ts';
 import { type ByteServer, byteServer } from '../../keyserver/byte-server.ts';
 import { TlsContext, vaultConnection } from '../../keyserver/connection.ts';
 import { failureOf, type VaultTransport } from '../../keyserver/contract.ts';
@@ -12,7 +13,6 @@ import {
   vaultAuth,
   vaultPlace,
 } from '../../keyserver/settings.ts';
-import { dataOf } from '../../keyserver/transit-messages.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import { createWipedMemory } from '../../runtime/memory.ts';
@@ -43,7 +43,7 @@ export async function openVault(
 ): Promise<OpenVault> {
   const place = vaultPlace(config);
   const { endpoint } = place;
-  const connection = vaultConnection(place);
+  const connection = vaultConnection(place, 'validate');
   const logins = createLeanTransport(connection);
   const transport = await createNodeVaultTransport(connection);
   const access = { server: byteServer(logins), transport };

@@ -1,3 +1,4 @@
+import { retryAfterOf } from '../../keyserver/contract.ts';
 import type { SecretClient, SecretDocument } from '../../keyserver/secret-client/contract.ts';
 import type { TokenKeeper } from '../../keyserver/token-keeper.ts';
 import { fullMessageOf, SvcError } from '../../runtime/errors.ts';
@@ -114,8 +115,10 @@ const shortestRetryMs = 5_000;
 
 /** Repeats the work until the signal is aborted; after a failure at growing, jittered intervals. */
 export async function repeatWork({ longestRetryMs, ...options }: RetriedOptions): Promise<void> {
-  await startRepeated({ ...options, backoff: retryPauses(longestRetryMs), firstMs: options.delayMs() })
-    .closed;
+  await startRepeated({
+    ...{ ...options, backoff: retryPauses(longestRetryMs), leastMs: retryAfterOf },
+    firstMs: options.delayMs(),
+  }).closed;
 }
 
 /** After so many failures the pause has reached its maximum. */

@@ -1,4 +1,4 @@
-import { isVaultError, mayPass, VaultError } from '../../keyserver/contract.ts';
+import { isVaultError, mayPass, retryAfterOf, VaultError } from '../../keyserver/contract.ts';
 import type { TokenLease } from '../../keyserver/logins.ts';
 import type { SecretClient, SecretDocument } from '../../keyserver/secret-client/contract.ts';
 import { messageOf, SvcError } from '../../runtime/errors.ts';
@@ -111,6 +111,7 @@ async function fetchSecrets(client: SecretClient, options: FetchOptions): Promis
     maxElapsedMs: timeoutMs,
     signal,
     isRetryable: mayPass,
+    leastMs: retryAfterOf,
     onRetry: (error, delayMs, count) => complain(log, error, delayMs, count),
   });
 }

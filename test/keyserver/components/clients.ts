@@ -30,7 +30,10 @@ const proxy: Component = {
     const endpoint = { url, skipVerify: false, caFiles, caPath, client: undefined };
     const config = { endpoint, auth, namespace: undefined };
     const limits = { attempts: 1 };
-    const client = createVaultClient({ config, log: quietLog(), onState: () => undefined, limits });
+    const client = createVaultClient({
+      ...{ component: 'proxy', config, log: quietLog(), limits },
+      onState: () => undefined,
+    });
     try {
       await client.start();
       await client.request(request);

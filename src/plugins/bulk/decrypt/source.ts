@@ -173,7 +173,10 @@ function openKeys(settings: ReadingSettings, rewraps: RewrapRecords, log: Logger
     const identities = readRecoveryKeys(recoveryKey ?? '');
     return { keys: recoveryDataKeys(identities, { requireBound }), close: async () => undefined };
   }
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
+  const vault = createVaultClient({
+    ...{ component: 'decrypt', config: vaultConfig(settings), log },
+    onState: () => undefined,
+  });
   const transit = createTransit(vault, {
     mount: settings.transitMount,
     keyName: settings.transitKey,

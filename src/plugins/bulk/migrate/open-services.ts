@@ -26,7 +26,10 @@ export function openServices(
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): MigrateServices {
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
+  const vault = createVaultClient({
+    ...{ component: 'migrate', config: vaultConfig(settings), log },
+    onState: () => undefined,
+  });
   const hangGuard = new HangGuard({ timeoutMs: keyServerMs, log });
   const { transitMount: mount, transitKey: keyName } = settings;
   const transit = createTransit(vault, { mount, keyName, joinCalls: true });

@@ -41,7 +41,10 @@ export function openStores(
   const buckets = createBucketFacts(upstream);
   const memory = new MemoryBudget();
   const state = new UpstreamStateStore({ config, upstream, buckets, memory });
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
+  const vault = createVaultClient({
+    ...{ component: 'rewrap', config: vaultConfig(settings), log },
+    onState: () => undefined,
+  });
   const { toKey = transitKey, toMount = transitMount } = settings;
   const from = createTransit(vault, { mount: transitMount, keyName: transitKey, joinCalls: true });
   const same = toKey === transitKey && toMount === transitMount;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryAfterOf } from '../../../keyserver/contract.ts';
 import { createSecretClient } from '../../../keyserver/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../../keyserver/settings.ts';
 import { TokenKeeper } from '../../../keyserver/token-keeper.ts';
@@ -151,7 +152,8 @@ async function pass({ tokens, rotation, settings, observation, log, before, sign
     await keepOnce({ tokens, rotation: rotates, observation, log, signal });
     return { failures: 0, delayMs: tokens.delayMs(settings.renewalInterval) };
   } catch (error) {
-    const delayMs = retryPauses(() => tokens.longestRetryMs(), before.failures).next();
+    const pause = retryPauses(() => tokens.longestRetryMs(), before.failures).next();
+    const delayMs = Math.max(pause, retryAfterOf(error));
     reportKeepFailure({ observation, log }, error, delayMs);
     return { failures: before.failures + 1, delayMs };
   }

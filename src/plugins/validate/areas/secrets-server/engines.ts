@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { dataOf, isRecord } from '../../../../keyserver/answers.ts';
 import { failureOf } from '../../../../keyserver/contract.ts';
 import { vaultPath } from '../../../../keyserver/path.ts';
 import { mountIn, mountRequest, placeIn, segmentsOf } from '../../../../keyserver/secret-client/kv.ts';
-import { dataOf, isRecord } from '../../../../keyserver/transit-messages.ts';
 import {
   type CheckContext,
   type CheckFailure,
