@@ -204,6 +204,16 @@ export class NoAnswerInTime extends VaultError {
   }
 }
 
+/**
+ * A login that was refused by a 403: for good, or for as long as the key server cannot ask the cluster's API server about
+ * the service account, which looks the same.
+ */
+export class LoginRefused extends VaultError {
+  constructor(message: string, options: VaultErrorOptions) {
+    super('denied', message, options);
+  }
+}
+
 /** Code for a certificate that one side does not trust, so that no connection is possible until that is fixed. */
 export const certificateCode = 'VAULT_CERTIFICATE';
 

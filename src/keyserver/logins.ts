@@ -1,5 +1,13 @@
 import { namesPolicy } from './answers.ts';
-import { type Answered, failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
+import {
+  type Answered,
+  failureOf,
+  LoginRefused,
+  plainText,
+  refusalOf,
+  VaultError,
+  type VaultRequest,
+} from './contract.ts';
 import { vaultPath } from './path.ts';
 
 /* Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. */
@@ -88,11 +96,12 @@ export function loginRefusal(
 ): VaultError {
   const failure = failureOf({ method: 'POST', path }, { status, retryAfterMs, body: { errors } });
   if (failure.kind === 'unavailable') return failure;
-  const reason = plainText(...errors);
-  return new VaultError('denied', `The key server refuses the login at ${path} as role ${role}: ${reason}`, {
-    status,
-    path,
-    nextStep:
-      'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account.',
+  const message = `The key server refuses the login at ${path} as role ${role}: ${plainText(...errors)}`;
+  const check =
+    'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account';
+  if (status !== 403) return new VaultError('denied', message, { status, path, nextStep: `${check}.` });
+  return new LoginRefused(message, {
+    ...{ status, path },
+    nextStep: `${check}; and that the key server can ask the API server of the cluster about it (TokenReview).`,
   });
 }

@@ -191,7 +191,8 @@ export class Session {
   }
 
   #complain(failure: VaultError, delay: number): void {
-    const fields = { error: failure.message, code: failure.code, retry_ms: Math.round(delay) };
+    const { message: error, code, nextStep } = failure;
+    const fields = { error, code, nextStep, retry_ms: Math.round(delay) };
     this.#options.log.warn('vault.login.failed', { method: this.#options.method, ...fields });
     if (this.held !== undefined) return;
     this.#report({ ready: false, reason: failure.message });

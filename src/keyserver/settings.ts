@@ -259,7 +259,7 @@ export const vaultRules: readonly Rule<Config>[] = [
     companion('SVC_BROKER_TLS_KEY', config.brokerTlsKey, 'SVC_BROKER_TLS_CERT', config.brokerTlsCert),
   (config) =>
     companion('SVC_BROKER_TLS_CERT', config.brokerTlsCert, 'SVC_BROKER_TLS_KEY', config.brokerTlsKey),
-  (config) => readable('VAULT_TOKEN_FILE', config.vaultTokenFile),
+  (config) => readable('VAULT_TOKEN_FILE', config.vaultTokenFile, isAbsent),
   (config) =>
     authMethod(config) === 'kubernetes'
       ? readable('SVC_SA_TOKEN_PATH', config.serviceAccountTokenPath)
@@ -281,12 +281,20 @@ function companion(name: string, value: unknown, otherName: string, other: unkno
     : undefined;
 }
 
-function readable(variable: string, file: string | undefined): string | undefined {
+/** An agent may write it later. */
+const isAbsent = (code: string | undefined): boolean => code === 'ENOENT';
+
+function readable(
+  variable: string,
+  file: string | undefined,
+  mayBe: (code: string | undefined) => boolean = () => false,
+): string | undefined {
   if (file === undefined) return undefined;
   try {
     accessSync(file, constants.R_OK);
     return undefined;
   } catch (error) {
+    if (mayBe((error as NodeJS.ErrnoException).code)) return undefined;
     return `${variable}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`;
   }
 }

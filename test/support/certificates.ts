@@ -24,6 +24,8 @@ export interface CertificateOptions {
   readonly uris?: readonly string[];
   /** Default: a day from now. */
   readonly notAfter?: Date;
+  /** Default: two days ago. */
+  readonly notBefore?: Date;
 }
 
 export interface CertificateAuthority {
@@ -53,6 +55,7 @@ function issue(options: CertificateOptions, issuer: forge.pki.CertificateField[]
   const pair = keyPair();
   const certificate = blank(pair.publicKey, [{ name: 'commonName', value: options.commonName }], issuer);
   if (options.notAfter) certificate.validity.notAfter = options.notAfter;
+  if (options.notBefore) certificate.validity.notBefore = options.notBefore;
   const dns = (options.dnsNames ?? ['localhost']).map((value) => ({ type: ATTRIBUTE_DNS, value }));
   const addresses = (options.addresses ?? ['127.0.0.1']).map((ip) => ({ type: ATTRIBUTE_IP, ip }));
   const uris = (options.uris ?? []).map((value) => ({ type: ATTRIBUTE_URI, value }));

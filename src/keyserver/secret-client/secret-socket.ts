@@ -275,6 +275,9 @@ function factsOf(reason: string): Pick<VaultErrorOptions, 'nextStep' | 'code' | 
         'Set a client certificate that the server accepts in SVC_BROKER_TLS_CERT and SVC_BROKER_TLS_KEY.',
     };
   }
+  // the certificate or the clock may be set right at any moment
+  if (/NOT_YET_VALID/.test(reason))
+    return { nextStep: 'Check the clock of this machine: by it, the certificate is not valid yet.' };
   if (untrusted.test(reason)) {
     return {
       ...certificate,

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createCertificateAuthority } from '../../support/certificates.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import type { SvcVault } from '../../support/types.ts';
 import { type FakeKeyServer, fakeKeyServer, type Handler } from '../fake-key-server.ts';
@@ -75,6 +76,40 @@ each('as long as Retry-After says', async ({ run }, { server, vault }) => {
   );
   await run(vault);
   assert.ok(pauseMs >= 1_900, `asked again after ${pauseMs} ms`);
+});
+
+each('a login that is refused for now, and says what may be away', async ({ run }, { server, vault }) => {
+  loginsAnswered(server, () => ({ status: 403, json: { errors: ['permission denied'] } }));
+  let told = '';
+  await run(vault, (output) => {
+    told = output;
+  });
+  assert.is(server.to(login).length, 2);
+  assert.match(told, /as role svc: permission denied/);
+  assert.match(told, 'TokenReview');
+});
+
+each('a token file that appears later', async ({ run }, { folder, vault }) => {
+  const tokenFile = join(folder.path, 'token');
+  await run({ addr: vault.addr, tokenFile }, (output) => {
+    assert.match(output, /token cannot be read \(ENOENT\)/);
+    writeFileSync(tokenFile, 's.token\n');
+  });
+});
+
+each('a certificate that is not valid yet', async ({ run }, { folder, vault }) => {
+  const authority = createCertificateAuthority();
+  const caFile = join(folder.path, 'ca.pem');
+  writeFileSync(caFile, authority.cert);
+  const notBefore = new Date(Date.now() + 5_000);
+  const server = await fakeKeyServer(usual, { ...authority.issue({ commonName: 'vault', notBefore }) });
+  try {
+    await run({ ...vault, addr: server.url.origin, caFile }, (output) =>
+      assert.match(output, 'CERT_NOT_YET_VALID'),
+    );
+  } finally {
+    await server.stop();
+  }
 });
 
 test.run();
