@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/logging/logger.ts';
 import { createWipedMemory } from '../runtime/memory.ts';
 import { mayRetryStatus, namesDeadToken, serverErrors } from './answers.ts';
 import { byteServer } from './byte-server.ts';
-import { vaultConnection } from './connection.ts';
+import { tellSkipped, vaultConnection } from './connection.ts';
 import {
   failureOf,
   type KeyRequest,
@@ -59,7 +59,9 @@ export function createVaultClient(options: VaultClientOptions): ExchangingVaultC
   if (endpoint.skipVerify && endpoint.url.protocol === 'https:') {
     log.warn('vault.tls.unverified', { address: endpoint.url.host, variable: 'VAULT_SKIP_VERIFY' });
   }
-  const transport = options.transport ?? createLeanTransport(vaultConnection(config, component));
+  const transport =
+    options.transport ??
+    createLeanTransport({ ...vaultConnection(config, component), onSkipped: tellSkipped(log) });
   const { auth } = config;
   const kept = new KeptToken({ auth, server: byteServer(transport), memory: createWipedMemory() });
   const session = new Session({ method: auth.method, kept, log, onState });

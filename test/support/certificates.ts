@@ -33,21 +33,27 @@ export interface CertificateAuthority {
   readonly cert: string;
   /** Issues a certificate that serves for servers and clients. */
   issue(options: CertificateOptions): Identity;
+  /** A CA below it. */
+  intermediate(commonName: string): CertificateAuthority;
 }
 
 /** A certificate authority for one test. */
-export function createCertificateAuthority(commonName = 'svc test CA'): CertificateAuthority {
+export function createCertificateAuthority(
+  commonName = 'svc test CA',
+  issuer?: { readonly subject: forge.pki.CertificateField[]; readonly key: string },
+): CertificateAuthority {
   const pair = keyPair();
   const subject = [{ name: 'commonName', value: commonName }];
-  const certificate = blank(pair.publicKey, subject, subject);
+  const certificate = blank(pair.publicKey, subject, issuer?.subject ?? subject);
   certificate.setExtensions([
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
   ]);
-  signCertificate(certificate, pair.privateKey);
+  signCertificate(certificate, issuer?.key ?? pair.privateKey);
   return {
     cert: forge.pki.certificateToPem(certificate),
     issue: (options) => issue(options, subject, pair.privateKey),
+    intermediate: (name) => createCertificateAuthority(name, { subject, key: pair.privateKey }),
   };
 }
 

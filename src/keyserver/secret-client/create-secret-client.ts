@@ -1,7 +1,14 @@
+import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/memory.ts';
 import { scrubCopies } from '../../runtime/native/scrub.ts';
 import type { SecretMemory } from '../../runtime/native/secret-memory.ts';
-import { type TlsContext, tlsFor, type VaultConnectionSettings, vaultConnection } from '../connection.ts';
+import {
+  type TlsContext,
+  tellSkipped,
+  tlsFor,
+  type VaultConnectionSettings,
+  vaultConnection,
+} from '../connection.ts';
 import { isVaultError } from '../contract.ts';
 import { KeptToken, type Login } from '../kept-token.ts';
 import type { RenewedLease } from '../logins.ts';
@@ -26,6 +33,8 @@ export interface SecretClientOptions {
    * the client opens the file by its path.
    */
   readonly openServiceAccountToken?: () => number | undefined;
+  /** Told which certificates were skipped. */
+  readonly log?: Pick<Logger, 'warn'>;
   /** In place of the usual ones. */
   readonly timeouts?: Partial<Pick<VaultConnectionSettings, 'connectTimeoutMs' | 'requestTimeoutMs'>>;
 }
@@ -34,8 +43,9 @@ const maxSockets = 4;
 
 /** @throws SvcError (exit 78) for unusable TLS files; (exit 71) without memory for secrets */
 export function createSecretClient(options: SecretClientOptions): SecretClient {
-  const { config, timeouts } = options;
-  const connection = { ...vaultConnection(config, 'wrapper'), maxSockets, ...timeouts };
+  const { config, log, timeouts } = options;
+  const onSkipped = log && tellSkipped(log);
+  const connection = { ...vaultConnection(config, 'wrapper'), maxSockets, onSkipped, ...timeouts };
   const memory = new KeptRegions(options.memory);
   return new Client(options, connection, memory);
 }

@@ -131,7 +131,7 @@ async function run(options: WrapperRunOptions): Promise<number> {
   const vault = vaultConfig(settings);
   const { caFiles, caPath } = vault.endpoint;
   const authorities = { caFiles, caPath };
-  const client = createSecretClient({ config: vault, token, memory });
+  const client = createSecretClient({ config: vault, token, memory, log });
   try {
     const around = { config, memory, inherited };
     return await serve({ ...options, client, authorities, around, memory, observation, metrics });

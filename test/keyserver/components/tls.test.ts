@@ -1,12 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRegistryHttpClient } from '../../../src/cluster/images/registry-http-client.ts';
+import { TlsContext } from '../../../src/keyserver/connection.ts';
+import { messageOf } from '../../../src/runtime/errors.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { type FakeKeyServer, fakeKeyServer } from '../fake-key-server.ts';
+import { vaultFailure } from '../rejection.ts';
 import { answers } from './answers.ts';
 import { type Component, workloads } from './clients.ts';
 
@@ -54,6 +57,51 @@ each('a host name that ends in a dot is named without it', async (component, con
   const url = new URL(server.url.href.replace('127.0.0.1', 'localhost.'));
   await component.ask(url, { caFiles });
   assert.equal(namesSeen(server), ['localhost']);
+});
+
+each('an intermediate CA is an anchor, and so is the certificate itself', async (component, context) => {
+  const intermediate = authority.intermediate('issuing CA');
+  const { cert, key } = intermediate.issue({ commonName: 'vault' });
+  const server = await serve(context, { cert: `${cert}${intermediate.cert}`, key });
+  for (const anchor of [intermediate.cert, cert, authority.cert])
+    await component.ask(server.url, { caFiles: [put(context, 'anchor.pem', anchor)] });
+  const stranger = put(context, 'stranger.pem', createCertificateAuthority('stranger').cert);
+  const { code, exitStatus } = await vaultFailure(
+    component.ask(server.url, { caFiles: [stranger] }),
+    'unavailable',
+  );
+  assert.equal([code, exitStatus], ['VAULT_CERTIFICATE', 78]);
+});
+
+each('what follows a broken certificate in a bundle is trusted', async (component, context) => {
+  const server = await serve(context, authority.issue({ commonName: 'vault' }));
+  const broken = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const cut = '-----BEGIN CERTIFICATE-----\nMIIB\n';
+  const bundle = put(context, 'bundle.pem', `${broken}${cut}# ours\n${authority.cert}`);
+  await component.ask(server.url, { caFiles: [bundle] });
+});
+
+each('CAs of subfolders are trusted', async (component, context) => {
+  const server = await serve(context, authority.issue({ commonName: 'vault' }));
+  const caPath = join(context.folder.path, 'certs');
+  mkdirSync(join(caPath, 'team', 'eu'), { recursive: true });
+  writeFileSync(join(caPath, 'README'), 'not a certificate');
+  writeFileSync(join(caPath, 'team', 'eu', 'ca.crt'), authority.cert);
+  await component.ask(server.url, { caPath });
+});
+
+test('certificates that were skipped are named', (context) => {
+  const broken = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const file = put(context, 'named.pem', `${authority.cert}${broken}${authority.cert}`);
+  const skipped: string[] = [];
+  new TlsContext({ caFiles: [file], caPath: undefined, client: undefined }, (where) => skipped.push(where));
+  assert.equal(skipped, [`certificate 2 of ${file}`]);
+});
+
+test('a message gives no advice about Node', async () => {
+  const advice =
+    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca';
+  assert.is(messageOf(new Error(advice)), 'self-signed certificate');
 });
 
 test('a registry is named without the dot, too', async (context) => {
