@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { svcVersion } from '../runtime/component/package-folder.ts';
 import { exitStatus, SvcError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
+import { certificateFiles } from './certificate-files.ts';
 import type { VaultEndpoint, VaultPlace } from './settings.ts';
 
 /** PEM files, each read again when it has changed. */
@@ -203,20 +203,6 @@ function isCertificate(block: string): boolean {
   } catch {
     return false;
   }
-}
-
-const maxDepth = 8;
-
-/** Regular files, also of subfolders, following links to files, without the `..data` folders of Kubernetes. */
-export function certificateFiles(dir: string, depth = 0): string[] {
-  const entries = readdirSync(dir, { withFileTypes: true }).filter(({ name }) => !name.startsWith('..'));
-  return entries
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(dir, entry.name);
-      if (entry.isDirectory()) return depth < maxDepth ? certificateFiles(path, depth + 1) : [];
-      return statSync(path).isFile() ? [path] : [];
-    });
 }
 
 const fingerprint = (files: TlsFiles): string => filesOf(files).map(stamp).join('\n');

@@ -13,6 +13,7 @@ import {
   unencrypted,
 } from '../runtime/settings/setting.ts';
 import { mountPath, roleName } from './path.ts';
+import { systemAuthorities } from './system-authorities.ts';
 
 /** Configuration of the key server's client. */
 export interface VaultConfig extends VaultPlace {
@@ -33,7 +34,7 @@ export interface VaultEndpoint {
   readonly url: URL;
   /** Never true for a broker. */
   readonly skipVerify: boolean;
-  /** PEM files; empty without `caPath`: Node's root CAs. */
+  /** PEM files, those of the system where none are given; empty without `caPath`: Node's root CAs. */
   readonly caFiles: readonly string[];
   readonly caPath: string | undefined;
   readonly client: { readonly certFile: string; readonly keyFile: string } | undefined;
@@ -86,13 +87,19 @@ function brokerTrust(settings: ResolvedVaultSettings) {
 function serverTrust(settings: ResolvedVaultSettings) {
   const caFiles = [settings.vaultCaCert, settings.brokerTlsCa].filter((file) => file !== undefined);
   const mounted = caFiles.length === 0 && isMounted(mountedCertificates) ? mountedCertificates : undefined;
+  const caPath = settings.vaultCaPath ?? mounted;
+  const url = settings.vaultAddr;
+  const asSystem = caFiles.length === 0 && caPath === undefined && usesTls(settings);
   return {
-    url: settings.vaultAddr,
+    url,
     skipVerify: settings.vaultSkipVerify,
-    caFiles,
-    caPath: settings.vaultCaPath ?? mounted,
+    caFiles: asSystem ? systemAuthorities(process.env) : caFiles,
+    caPath,
   };
 }
+
+const usesTls = ({ brokerAddr, vaultAddr }: ResolvedVaultSettings): boolean =>
+  (brokerAddr ?? vaultAddr).protocol === 'https:';
 
 /**
  * Whether anything is mounted at the folder: the wrapper's folder contains an empty one. An unreadable folder is
@@ -182,7 +189,7 @@ export const vaultSettings = {
   vaultCaCert: {
     variable: 'VAULT_CACERT',
     flag: 'vault-ca-cert',
-    summary: 'PEM file with the CA certificates of the secrets server',
+    summary: 'PEM file with the CA certificates of the secrets server; without any, those of the system',
     ...path(),
   },
   vaultCaPath: {

@@ -8,7 +8,11 @@ import { waitFor } from '../../support/wait-for.ts';
 export interface Staying {
   readonly name: string;
   /** Resolves when it has what it needs of the key server; `meanwhile` is called once it waits. */
-  run(vault: SvcVault, meanwhile?: (output: string) => unknown): Promise<void>;
+  run(
+    vault: SvcVault,
+    meanwhile?: (output: string) => unknown,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<void>;
 }
 
 const nowhere = {
@@ -20,8 +24,8 @@ const nowhere = {
 
 const proxy: Staying = {
   name: 'proxy',
-  async run(vault, meanwhile) {
-    const running = await startSvcProxy({ upstream: nowhere, vault, waitReady: false });
+  async run(vault, meanwhile, env) {
+    const running = await startSvcProxy({ upstream: nowhere, vault, waitReady: false, ...(env && { env }) });
     try {
       const { output } = running;
       const waits = () => output().includes('"vault.login.failed"');
@@ -37,10 +41,10 @@ const proxy: Staying = {
 
 const wrapper: Staying = {
   name: 'wrapper',
-  async run(vault, meanwhile) {
+  async run(vault, meanwhile, env) {
     const running = await startWrapper({
       ...{ vault, paths: ['kv/x'], command: ['/bin/true'] },
-      env: { SVC_STARTUP_TIMEOUT: '60s', SVC_REQUIRE_MLOCK: 'false' },
+      env: { SVC_STARTUP_TIMEOUT: '60s', SVC_REQUIRE_MLOCK: 'false', ...env },
     });
     try {
       if (meanwhile) {

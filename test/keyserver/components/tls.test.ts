@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRegistryHttpClient } from '../../../src/cluster/images/registry-http-client.ts';
 import { TlsContext } from '../../../src/keyserver/connection.ts';
+import { systemAuthorities } from '../../../src/keyserver/system-authorities.ts';
 import { messageOf } from '../../../src/runtime/errors.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
@@ -12,6 +13,7 @@ import { type FakeKeyServer, fakeKeyServer } from '../fake-key-server.ts';
 import { vaultFailure } from '../rejection.ts';
 import { answers } from './answers.ts';
 import { type Component, workloads } from './clients.ts';
+import { staying } from './staying.ts';
 
 interface Context {
   folder: TemporaryFolder;
@@ -90,6 +92,18 @@ each('CAs of subfolders are trusted', async (component, context) => {
   await component.ask(server.url, { caPath });
 });
 
+test("the system's store is read as other tools read it", async (context) => {
+  const file = put(context, 'store.pem', authority.cert);
+  const folders = [join(context.folder.path, 'absent'), join(context.folder.path, 'store')];
+  mkdirSync(folders[1] as string);
+  const one = put(context, 'store/one.pem', authority.cert);
+  put(context, 'store/README', 'not a certificate');
+  assert.equal(systemAuthorities({ SSL_CERT_FILE: file }), [file]);
+  assert.equal(systemAuthorities({ SSL_CERT_FILE: file, SSL_CERT_DIR: folders.join(':') }), [file, one]);
+  const usual = systemAuthorities({});
+  assert.ok(usual.length <= 1 && usual.every((path) => path.startsWith('/etc/')), String(usual));
+});
+
 test('certificates that were skipped are named', (context) => {
   const broken = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
   const file = put(context, 'named.pem', `${authority.cert}${broken}${authority.cert}`);
@@ -116,6 +130,15 @@ test('a registry is named without the dot, too', async (context) => {
   await registry.send({ method: 'GET', url, headers: {}, maxBytes: 1_000, signal });
   registry.close();
   assert.equal(namesSeen(server), ['localhost']);
+});
+
+test('a component without a CA trusts what SSL_CERT_FILE holds', async (context) => {
+  const server = await serve(context, authority.issue({ commonName: 'vault' }));
+  const file = put(context, 'ssl.pem', authority.cert);
+  for (const { name, run } of staying)
+    await run({ addr: server.url.origin, token: 's.token' }, undefined, { SSL_CERT_FILE: file }).catch(
+      (error) => assert.unreachable(`${name}: ${error}`),
+    );
 });
 
 test.run();
