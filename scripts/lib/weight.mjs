@@ -43,9 +43,10 @@ const WRAPPER = 'dist/wrapper.cjs';
  * 25 KiB of it are for a wrapper that leaves: the hand-over to svc-init, and its workers, which nobody reads. 3 KiB are for
  * listening without Node's server, which would take 7 ms of each start, and 3 for finding what the application could
  * replace of what workers load. 16 are names that steer programs: text, half a millisecond at a start.
- * 5 bound what servers and agents send before it is parsed.
+ * 5 bound what servers and agents send before it is parsed. 3 are for waiting until what refuses a start has passed, and
+ * for trusting certificates as other tools do.
  */
-const WRAPPER_BYTES = 259 * 1024;
+const WRAPPER_BYTES = 262 * 1024;
 /** Each costs the wrapper milliseconds or memory; child processes would take the exit codes that it waits for. */
 const NOT_IN_WRAPPER = ['child_process', 'cluster', 'worker_threads', 'http', 'https', 'inspector', 'vm'];
 

@@ -1,24 +1,29 @@
 import { Budget } from '../runtime/bounds/budget.ts';
 import { retry, within } from '../runtime/lifecycle/wait.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
-import { authMethodFor } from './auth.ts';
-import { vaultConnection } from './connection.ts';
+import { createWipedMemory } from '../runtime/memory.ts';
+import { mayRetryStatus, namesDeadToken, serverErrors } from './answers.ts';
+import { byteServer } from './byte-server.ts';
+import { tellSkipped, vaultConnection } from './connection.ts';
 import {
   failureOf,
   type KeyRequest,
   mayPass,
+  retryAfterOf,
   tooBusy,
   type VaultClient,
   type VaultRequest,
   type VaultResponse,
   type VaultTransport,
 } from './contract.ts';
+import { KeptToken } from './kept-token.ts';
 import { createLeanTransport } from './lean-transport.ts';
 import { type HeldToken, Session, type SessionState } from './session.ts';
 import type { VaultConfig } from './settings.ts';
-import { mayRetryStatus, namesDeadToken, serverErrors } from './transit-messages.ts';
 
 export interface VaultClientOptions {
+  /** Which names itself to the server: `proxy`. */
+  readonly component: string;
   readonly config: VaultConfig;
   readonly log: Logger;
   /** Called when a token becomes available or unavailable. */
@@ -41,7 +46,7 @@ export const requestLimits: RequestLimits = { deadlineMs: 8_000, attempts: 5, co
 /** A client that also returns refusals, for callers that interpret them. */
 export interface ExchangingVaultClient extends VaultClient {
   /**
-   * Resolves with any status except 403, 429 and 5xx.
+   * Resolves with any status except 403 and those that may pass, such as 429 and 5xx.
    * @throws VaultError of kind `denied` or `unavailable`; the signal's reason when aborted
    */
   exchange(request: KeyRequest): Promise<VaultResponse>;
@@ -49,13 +54,17 @@ export interface ExchangingVaultClient extends VaultClient {
 
 /** @throws SvcError (exit 78) for unusable TLS files */
 export function createVaultClient(options: VaultClientOptions): ExchangingVaultClient {
-  const { config, log, onState } = options;
+  const { component, config, log, onState } = options;
   const { endpoint } = config;
   if (endpoint.skipVerify && endpoint.url.protocol === 'https:') {
     log.warn('vault.tls.unverified', { address: endpoint.url.host, variable: 'VAULT_SKIP_VERIFY' });
   }
-  const transport = options.transport ?? createLeanTransport(vaultConnection(config));
-  const session = new Session({ auth: authMethodFor(config.auth), transport, log, onState });
+  const transport =
+    options.transport ??
+    createLeanTransport({ ...vaultConnection(config, component), onSkipped: tellSkipped(log) });
+  const { auth } = config;
+  const kept = new KeptToken({ auth, server: byteServer(transport), memory: createWipedMemory() });
+  const session = new Session({ method: auth.method, kept, log, onState });
   return new Client(transport, session, { ...requestLimits, ...options.limits });
 }
 
@@ -104,6 +113,7 @@ class Client implements ExchangingVaultClient {
       maxAttempts: this.#limits.attempts,
       maxElapsedMs: deadline - performance.now(),
       isRetryable: mayPass,
+      leastMs: retryAfterOf,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
   }
@@ -112,8 +122,9 @@ class Client implements ExchangingVaultClient {
   async #authorized(request: KeyRequest, deadline: number): Promise<VaultResponse> {
     const token = await this.#token(request, deadline);
     const response = await this.#send(request, token, deadline);
-    if (response.status !== 403) return settled(request, response);
-    const certain = namesDeadToken(serverErrors(response.body));
+    const errors = serverErrors(response.body);
+    if (response.status !== 403 || errors.length === 0) return settled(request, response);
+    const certain = namesDeadToken(errors);
     const replaced = await this.#session.replace(token, certain, deadline, request.signal);
     if (!replaced) throw failureOf(request, response);
     const other = await this.#token(request, deadline);

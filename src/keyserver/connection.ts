@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { svcVersion } from '../runtime/component/package-folder.ts';
 import { exitStatus, SvcError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logging/logger.ts';
+import { certificateFiles } from './certificate-files.ts';
 import type { VaultEndpoint, VaultPlace } from './settings.ts';
 
 /** PEM files, each read again when it has changed. */
@@ -12,8 +15,12 @@ export interface VaultConnectionSettings {
   /** `https://host:port`, with a path if a gateway adds one. */
   readonly address: URL;
   readonly namespace: string | undefined;
+  /** Firewalls refuse requests without one, and audit logs show it. */
+  readonly userAgent: string;
   /** CAs given here replace the built-in roots, as in Vault's own clients. */
   readonly tls: TlsFiles;
+  /** Told which certificates were skipped, because they cannot be read. */
+  readonly onSkipped?: ((where: string) => void) | undefined;
   /** Development only: accepts any certificate. */
   readonly skipVerify: boolean;
   /** Whether to follow a standby's 307 to the active server. */
@@ -35,26 +42,47 @@ export const connectionDefaults = {
   maxSockets: 64,
 } as const satisfies Partial<VaultConnectionSettings>;
 
-/** A client certificate is meant for the named server or broker, so with one no redirect is followed. */
-export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnectionSettings {
+/**
+ * A client certificate is meant for the named server or broker, so with one no redirect is followed.
+ * @param component such as `proxy`
+ */
+export function vaultConnection(
+  { endpoint, namespace }: VaultPlace,
+  component: string,
+): VaultConnectionSettings {
   const { url, skipVerify, caFiles, caPath, client } = endpoint;
   return {
     ...connectionDefaults,
     address: url,
     namespace,
+    userAgent: `svc-${component}/${svcVersion()}`,
     skipVerify,
     tls: { caFiles, caPath, client },
     followStandby: client === undefined,
   };
 }
 
+/** For the log of a component. */
+export const tellSkipped =
+  (log: Pick<Logger, 'warn'>): Skipped =>
+  (where) =>
+    log.warn('vault.tls.skipped', { where, remark: 'it cannot be read; the others are trusted' });
+
+/** Undefined without TLS. @throws SvcError (exit 78) for unusable TLS files */
+export const tlsFor = ({ address, tls, onSkipped }: VaultConnectionSettings): TlsContext | undefined =>
+  address.protocol === 'https:' ? new TlsContext(tls, onSkipped) : undefined;
+
 /** Prefix of every path: `/v1/`, below a gateway's path if there is one. */
 export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
   `${address.pathname.replace(/\/+$/, '')}/v1/`;
 
 /** Headers of every request except the token, which the caller adds as text or bytes. */
-export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: boolean): [string, string][] {
+export function apiHeaders(
+  { namespace, userAgent }: VaultConnectionSettings,
+  hasBody: boolean,
+): [string, string][] {
   return [
+    ['User-Agent', userAgent],
     ['Accept', 'application/json'],
     ['X-Vault-Request', 'true'],
     ...(namespace === undefined ? [] : ([['X-Vault-Namespace', namespace]] satisfies [string, string][])),
@@ -65,16 +93,18 @@ export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: bool
 /** Certificates and keys from files, checked before each new connection and read again when they have changed. */
 export class TlsContext {
   #files: TlsFiles;
+  readonly #onSkipped: Skipped;
   #fingerprint = '';
   #authorities: Authorities;
   #context: SecureContext;
 
   /** @throws SvcError (exit 78) for an unusable file */
-  constructor(files: TlsFiles) {
+  constructor(files: TlsFiles, onSkipped: Skipped = () => undefined) {
     this.#files = files;
+    this.#onSkipped = onSkipped;
     [this.#authorities, this.#context] = usable(files, () => {
       this.#fingerprint = fingerprint(files);
-      const trusted = authorities(files);
+      const trusted = authorities(files, onSkipped);
       return [trusted, load(files, trusted)] as const;
     });
   }
@@ -89,7 +119,7 @@ export class TlsContext {
     try {
       const seen = fingerprint(this.#files);
       if (seen !== this.#fingerprint) {
-        const trusted = { ...this.#authorities, ...authorities(this.#files) };
+        const trusted = { ...this.#authorities, ...authorities(this.#files, this.#onSkipped) };
         this.#context = load(this.#files, trusted);
         this.#authorities = trusted;
         this.#fingerprint = seen;
@@ -110,7 +140,13 @@ interface Authorities {
 
 function load(files: TlsFiles, trusted: Authorities): SecureContext {
   const trust = { ...trusted, ...clientIdentity(files) };
-  return createSecureContext({ minVersion: 'TLSv1.2', secureOptions, ...trust });
+  // an intermediate CA or the server's own certificate is an anchor like any other, as in OpenBao's own client
+  return createSecureContext({
+    minVersion: 'TLSv1.2',
+    secureOptions,
+    allowPartialTrustChain: true,
+    ...trust,
+  });
 }
 
 function usable<T>(files: TlsFiles, make: () => T): T {
@@ -127,40 +163,46 @@ function usable<T>(files: TlsFiles, make: () => T): T {
   }
 }
 
-function authorities(files: TlsFiles): Authorities {
-  const ca = [...files.caFiles.map(certificatesOf), ...certificatesIn(files.caPath)];
+function authorities(files: Pick<TlsFiles, 'caFiles' | 'caPath'>, onSkipped: Skipped): Authorities {
+  const { caFiles, caPath } = files;
+  const ca = caFiles.flatMap((file) => readable(file, certificatesOf(file, onSkipped)));
+  const folder = caPath === undefined ? [] : certificateFiles(caPath);
+  const inFolder = folder.flatMap((file) => certificatesOf(file, onSkipped));
+  if (caPath !== undefined) readable(caPath, inFolder);
+  ca.push(...inFolder);
   return ca.length === 0 ? {} : { ca };
+}
+
+function readable(place: string, certificates: string[]): string[] {
+  if (certificates.length === 0) throw new Error(`no certificate in ${place}`);
+  return certificates;
 }
 
 function clientIdentity({ client }: TlsFiles): { cert?: string; key?: Buffer } {
   if (client === undefined) return {};
-  return { cert: certificatesOf(client.certFile), key: readFileSync(client.keyFile) };
+  return { cert: readFileSync(client.certFile, 'utf8'), key: readFileSync(client.keyFile) };
 }
 
-const isCertificate = (text: string): boolean => text.includes('-----BEGIN CERTIFICATE-----');
+type Skipped = (where: string) => void;
 
-function certificatesOf(file: string): string {
-  const text = readFileSync(file, 'utf8');
-  if (!isCertificate(text)) throw new Error(`no certificate in ${file}`);
-  return text;
+/** One by one, because OpenSSL reads no further than a broken one. */
+function certificatesOf(file: string, onSkipped: Skipped): string[] {
+  const [, ...pieces] = readFileSync(file, 'utf8').split('-----BEGIN CERTIFICATE-----');
+  const blocks = pieces.map((piece) => `-----BEGIN CERTIFICATE-----${piece.split('-----BEGIN ')[0]}`);
+  return blocks.filter((block, index) => {
+    if (isCertificate(block)) return true;
+    onSkipped(`certificate ${index + 1} of ${file}`);
+    return false;
+  });
 }
 
-function certificatesIn(dir: string | undefined): string[] {
-  if (dir === undefined) return [];
-  const found = certificateFiles(dir)
-    .map((file) => readFileSync(file, 'utf8'))
-    .filter(isCertificate);
-  if (found.length === 0) throw new Error(`no certificate in ${dir}`);
-  return found;
-}
-
-/** Regular files, following links, without the `..data` folders of Kubernetes. */
-export function certificateFiles(dir: string): string[] {
-  return readdirSync(dir)
-    .filter((name) => !name.startsWith('..'))
-    .sort()
-    .map((name) => join(dir, name))
-    .filter((file) => statSync(file).isFile());
+function isCertificate(block: string): boolean {
+  try {
+    new X509Certificate(block);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const fingerprint = (files: TlsFiles): string => filesOf(files).map(stamp).join('\n');

@@ -1,15 +1,14 @@
 import { exitStatus, SvcError } from '../runtime/errors.ts';
 import { secrets } from '../runtime/logging/secrets.ts';
 import {
-  type ItemResult,
   mayRetryStatus,
   namesDeadToken,
   namesExpiredVersion,
   namesMissingKey,
   serverErrors,
   summarize,
-  type TransitInput,
-} from './transit-messages.ts';
+} from './answers.ts';
+import type { ItemResult, TransitInput } from './transit-messages.ts';
 
 /** A request to the key server's HTTP API. `path` is relative to `/v1/`, with encoded segments. */
 export interface VaultRequest {
@@ -27,14 +26,20 @@ export interface KeyRequest extends VaultRequest {
 
 /** A request body and a response that never become strings, and whose copies are zeroed. */
 export interface ByteExchange {
-  /** A JSON text. It is copied; its owner zeroes it once the call has settled. */
+  /** A JSON text; empty for none. It is copied; its owner zeroes it once the call has settled. */
   readonly body: Uint8Array;
   /** Parses a response into its body. The bytes are zeroed afterwards. @throws JsonError */
-  read(status: number, answer: Uint8Array): unknown;
+  read(answer: Answered, bytes: Buffer): unknown;
 }
 
-export interface VaultResponse {
+/** What an answer's head says. */
+export interface Answered {
   readonly status: number;
+  /** For how many milliseconds the server asks to be left alone. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface VaultResponse extends Answered {
   /** Parsed JSON; undefined for an empty body. */
   readonly body: unknown;
 }
@@ -127,6 +132,7 @@ export interface VaultErrorOptions {
   readonly nextStep?: string;
   /** HTTP status of the last response. */
   readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
   /** Path below `/v1/`. */
   readonly path?: string | undefined;
   /** Position of the bad item in a list of items. */
@@ -142,6 +148,8 @@ export interface VaultErrorOptions {
 export class VaultError extends SvcError {
   readonly kind: VaultFailure;
   readonly status: number | undefined;
+  /** For how many milliseconds the server asked to be left alone. */
+  readonly retryAfterMs: number | undefined;
   readonly path: string | undefined;
   readonly index: number | undefined;
 
@@ -154,6 +162,7 @@ export class VaultError extends SvcError {
     });
     this.kind = kind;
     this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
     this.path = options.path;
     this.index = options.index;
   }
@@ -195,6 +204,16 @@ export class NoAnswerInTime extends VaultError {
   }
 }
 
+/**
+ * A login that was refused by a 403: for good, or for as long as the key server cannot ask the cluster's API server about
+ * the service account, which looks the same.
+ */
+export class LoginRefused extends VaultError {
+  constructor(message: string, options: VaultErrorOptions) {
+    super('denied', message, options);
+  }
+}
+
 /** Code for a certificate that one side does not trust, so that no connection is possible until that is fixed. */
 export const certificateCode = 'VAULT_CERTIFICATE';
 
@@ -209,24 +228,41 @@ export const serverReason = (body: unknown): string => plainText(...serverErrors
 
 export const plainText = (...errors: readonly string[]): string => secrets.redact(summarize(errors));
 
+/** Shortest pause before another attempt, in milliseconds. */
+export const retryAfterOf = (error: unknown): number => (isVaultError(error) ? (error.retryAfterMs ?? 0) : 0);
+
 /** The error for an unsuccessful response. */
-export function failureOf(request: VaultRequest, { status, body }: VaultResponse): VaultError {
+export function failureOf(request: VaultRequest, { body, ...answer }: VaultResponse): VaultError {
   const { path } = request;
+  const { status } = answer;
   const reason = serverReason(body);
   const kind = failureKind(status, reason);
-  if (kind === 'denied') return refusedPath(request, status);
+  if (kind === 'denied') return reason === '' ? inBetween(answer, path) : refusedPath(request, status);
   const said = reason === '' ? '' : `: ${reason}`;
-  return new VaultError(kind, `The key server answered ${status} to ${path}${said}`, { status, path });
+  const message = `The key server answered ${status} to ${path}${said}`;
+  return new VaultError(kind, message, { ...answer, path });
 }
+
+/** A firewall or gateway refuses what it does not know; the key server's own 403 has a reason. */
+const inBetween = (answer: Answered, path: string): VaultError =>
+  new VaultError(
+    'unavailable',
+    `Something in between, not the key server, answered ${answer.status} to ${path}`,
+    {
+      ...{ ...answer, path },
+      nextStep: 'Find the gateway or firewall before VAULT_ADDR, and let requests of svc pass.',
+    },
+  );
 
 /**
  * The error for a response to a request about a token or a secret. The paths of these requests come from the settings,
  * so an invalid one is for the user to fix.
  */
-export function refusalOf(request: VaultRequest, status: number, errors: readonly string[]): VaultError {
+export function refusalOf(request: VaultRequest, answer: Answered, errors: readonly string[]): VaultError {
   const { path } = request;
+  const { status, retryAfterMs } = answer;
   if (status === 403 && namesDeadToken(errors)) return deadToken(status, path);
-  const failure = failureOf(request, { status, body: { errors } });
+  const failure = failureOf(request, { status, retryAfterMs, body: { errors } });
   if (failure.kind !== 'rejected') return failure;
   return new VaultError('rejected', failure.message, {
     status,

@@ -3,15 +3,19 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { parseBounded } from '../runtime/bounds/bounded-json.ts';
 import { createWipedMemory } from '../runtime/memory.ts';
-import { lookupOf } from '../runtime/net/connections.ts';
+import { lookupOf, serverNameOf } from '../runtime/net/connections.ts';
 import { limitAnswer } from '../runtime/net/limit-answer.ts';
-import { TlsContext, type VaultConnectionSettings } from './connection.ts';
-import { isVaultError, VaultError } from './contract.ts';
-import { noAnswer, noneInTime, SecretBuffer } from './secret-client/secret-socket.ts';
+import { retryAfter } from '../runtime/net/retry-after.ts';
+import type { TlsContext, VaultConnectionSettings } from './connection.ts';
+import { type Answered, isVaultError, VaultError } from './contract.ts';
+import { SecretBuffer } from './secret-buffer.ts';
+import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
 
-/** @throws SvcError (exit 78) for unusable TLS files */
-export function createJsonHttpClient(connection: VaultConnectionSettings): JsonHttpClient {
-  const agent = createAgent(connection);
+export function createJsonHttpClient(
+  connection: VaultConnectionSettings,
+  tls: TlsContext | undefined,
+): JsonHttpClient {
+  const agent = createAgent(connection, tls);
   return {
     exchange: (request) =>
       new Promise((resolve, reject) => {
@@ -27,7 +31,7 @@ const idleMs = 30_000;
 type Connector = (...parameters: Parameters<http.Agent['createConnection']>) => Socket;
 
 /** A bounded pool of kept connections with a connect timeout. Ignores proxy variables of the environment. */
-function createAgent(connection: VaultConnectionSettings): http.Agent {
+function createAgent(connection: VaultConnectionSettings, tls: TlsContext | undefined): http.Agent {
   const options = {
     keepAlive: true,
     maxSockets: connection.maxSockets,
@@ -35,11 +39,10 @@ function createAgent(connection: VaultConnectionSettings): http.Agent {
     timeout: idleMs,
   } as const;
   const agent =
-    connection.address.protocol === 'https:'
+    tls !== undefined
       ? new https.Agent({ ...options, maxCachedSessions: 0, rejectUnauthorized: !connection.skipVerify })
       : new http.Agent(options);
   const connect = agent.createConnection.bind(agent) as Connector;
-  const tls = agent instanceof https.Agent ? new TlsContext(connection.tls) : undefined;
   agent.createConnection = (target, callback) => {
     const secured = tls === undefined ? target : { ...target, secureContext: tls.current() };
     return boundConnecting(connect(secured, callback), tls !== undefined, connection.connectTimeoutMs);
@@ -102,7 +105,12 @@ class JsonHttpExchange {
     const { origin, method, path, headers } = this.#request;
     const { request } = origin.protocol === 'https:' ? https : http;
     const host = origin.hostname.replace(/^\[|\]$/g, '');
-    const target = { host, port: origin.port || null, lookup: lookupOf(host) };
+    const target = {
+      host,
+      port: origin.port || null,
+      lookup: lookupOf(host),
+      servername: serverNameOf(host),
+    };
     return request({ ...target, agent: this.#agent, method, path, headers });
   }
 
@@ -135,7 +143,9 @@ class JsonHttpExchange {
     this.#settle();
     const status = incoming.statusCode ?? 0;
     try {
-      this.#resolve({ status, body: this.#parse(incoming, status), location: incoming.headers.location });
+      const { location, 'retry-after': header } = incoming.headers;
+      const body = this.#parse(incoming, status);
+      this.#resolve({ status, body, location, ...retryAfter(header) });
     } catch {
       const { host } = this.#request.origin;
       this.#reject(
@@ -183,8 +193,7 @@ export interface JsonHttpRequest {
   readonly timeoutMs: number;
 }
 
-export interface JsonHttpResponse {
-  readonly status: number;
+export interface JsonHttpResponse extends Answered {
   /** Parsed JSON; undefined for an empty body and, with a status of 300 or more, for a body of another type. */
   readonly body: unknown;
   readonly location: string | undefined;

@@ -2,7 +2,13 @@ import { JsonError } from '../runtime/bounds/json-document.ts';
 import { createWipedMemory } from '../runtime/memory.ts';
 import { writeRequest } from '../runtime/net/http1.ts';
 import { isLoopback } from '../runtime/settings/setting.ts';
-import { apiHeaders, apiPrefix, type VaultConnectionSettings } from './connection.ts';
+import {
+  apiHeaders,
+  apiPrefix,
+  type TlsContext,
+  tlsFor,
+  type VaultConnectionSettings,
+} from './connection.ts';
 import {
   type ByteExchange,
   redirectedElsewhere,
@@ -25,17 +31,18 @@ import { SecretPool } from './secret-client/secret-pool.ts';
  * @throws SvcError (exit 78) for unusable TLS files
  */
 export function createLeanTransport(connection: VaultConnectionSettings): VaultTransport {
-  const client = createJsonHttpClient(connection);
+  const tls = tlsFor(connection);
+  const client = createJsonHttpClient(connection, tls);
   const toHttpRequest = httpRequests(connection);
-  const bytes = new ByteTransport(connection);
+  const bytes = new ByteTransport(connection, tls);
   return {
     async send(request): Promise<VaultResponse> {
       const outgoing = toHttpRequest(request);
       const used = request.bytes === undefined ? client : bytes.carrying(request.bytes);
       const answer = await used.exchange(outgoing);
-      const { status, body } =
+      const { location, ...final } =
         answer.status === 307 ? await followStandby(used, connection, outgoing, answer) : answer;
-      return { status, body };
+      return final;
     },
     close() {
       client.close();
@@ -51,10 +58,12 @@ const maxAnswerBytes = 256 * 1024;
 /** Calls whose bodies contain keys, written from and read into memory that is zeroed after each call. */
 class ByteTransport {
   readonly #connection: VaultConnectionSettings;
+  readonly #tls: TlsContext | undefined;
   readonly #memory = createWipedMemory();
   readonly #pools = new Map<string, SecretPool>();
 
-  constructor(connection: VaultConnectionSettings) {
+  constructor(connection: VaultConnectionSettings, tls: TlsContext | undefined) {
+    this.#tls = tls;
     this.#connection = {
       ...connection,
       maxAnswerBytes: Math.min(connection.maxAnswerBytes, maxAnswerBytes),
@@ -73,18 +82,18 @@ class ByteTransport {
   async #exchange(request: JsonHttpRequest, bytes: ByteExchange): Promise<JsonHttpResponse> {
     const { origin, method, path, headers, signal, timeoutMs } = request;
     const head = { method, path, host: origin.host, headers: Object.entries(headers) };
-    const { status, location, body } = await this.#poolFor(origin).exchange(
-      (sink) => writeRequest(head, [bytes.body], sink),
+    const { body, ...answer } = await this.#poolFor(origin).exchange(
+      (sink) => writeRequest(head, hasBody(bytes) ? [bytes.body] : undefined, sink),
       signal,
       timeoutMs,
     );
     try {
-      return { status, location, body: body.bytes.length === 0 ? undefined : bytes.read(status, body.bytes) };
+      return { ...answer, body: body.bytes.length === 0 ? undefined : bytes.read(answer, body.bytes) };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       // a gateway in between reports failures in HTML
-      if (status >= 300) return { status, location, body: undefined };
-      throw notJson(origin, status, error);
+      if (answer.status >= 300) return { ...answer, body: undefined };
+      throw notJson(origin, answer.status, error);
     } finally {
       body.release();
     }
@@ -100,11 +109,14 @@ class ByteTransport {
       this.#pools.delete(name);
     }
     const connection = { ...this.#connection, address: origin };
-    const pool = new SecretPool(connection, this.#memory, times);
+    const pool = new SecretPool(connection, this.#tls, this.#memory, times);
     this.#pools.set(origin.origin, pool);
     return pool;
   }
 }
+
+const hasBody = (bytes: ByteExchange | undefined): bytes is ByteExchange =>
+  bytes !== undefined && bytes.body.length > 0;
 
 const notJson = (origin: URL, status: number, cause: JsonError): VaultError =>
   new VaultError('unavailable', `${origin.host} answered ${status} with a body that is not JSON`, {
@@ -121,7 +133,7 @@ export function httpRequests(connection: VaultConnectionSettings): (request: Sen
   const ofBody = Object.fromEntries(apiHeaders(connection, true));
   const ofNone = Object.fromEntries(apiHeaders(connection, false));
   const headersFor = ({ body, bytes, token }: SendRequest) => {
-    const headers = body === undefined && bytes === undefined ? ofNone : ofBody;
+    const headers = body !== undefined || hasBody(bytes) ? ofBody : ofNone;
     return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
   };
   return (request) => ({

@@ -1,11 +1,16 @@
-import { failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
+import { namesPolicy } from './answers.ts';
+import {
+  type Answered,
+  failureOf,
+  LoginRefused,
+  plainText,
+  refusalOf,
+  VaultError,
+  type VaultRequest,
+} from './contract.ts';
 import { vaultPath } from './path.ts';
-import { namesDeadToken } from './transit-messages.ts';
 
-/*
- * Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. Shared by both clients:
- * `auth.ts` makes strings of tokens, `secret-client` must not, so each passes its own reader of answers.
- */
+/* Requests for a login, a lookup and a renewal, and the meaning of the key server's answers. */
 
 export const lookUpRequest = { method: 'GET', path: 'auth/token/lookup-self' } as const;
 export const renewRequest = { method: 'POST', path: 'auth/token/renew-self' } as const;
@@ -34,7 +39,7 @@ export interface AnswerFields {
 }
 
 export interface LoginAnswer {
-  readonly status: number;
+  readonly answer: Answered;
   /** Called only for a 200. */
   readonly fields: () => AnswerFields;
   /** The key server's error messages without secrets; called for any other status. */
@@ -45,11 +50,12 @@ export interface LoginAnswer {
  * The lease of a token that was looked up. If a policy forbids that, its end stays unknown until a renewal.
  * @throws VaultError of kind `denied` if the key server does not know the token
  */
-export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
+export function lookedUp({ answer, fields, errors }: LoginAnswer): TokenLease {
+  const { status } = answer;
   if (status === 200) return lifetime(fields());
   const said = errors();
-  if (status === 403 && !namesDeadToken(said)) return { leaseSeconds: undefined, renewable: true };
-  throw refusalOf(lookUpRequest, status, said);
+  if (status === 403 && namesPolicy(said)) return { leaseSeconds: undefined, renewable: true };
+  throw refusalOf(lookUpRequest, answer, said);
 }
 
 /** `ttl` is in whole seconds; a token without an end has 0, and no `expire_time`. */
@@ -85,81 +91,17 @@ export const gainsEnough = (renewedSeconds: number, fullSeconds: number): boolea
 export function loginRefusal(
   path: string,
   role: string,
-  status: number,
+  { status, retryAfterMs }: Answered,
   errors: readonly string[],
 ): VaultError {
-  const failure = failureOf({ method: 'POST', path }, { status, body: { errors } });
+  const failure = failureOf({ method: 'POST', path }, { status, retryAfterMs, body: { errors } });
   if (failure.kind === 'unavailable') return failure;
-  const reason = plainText(...errors);
-  return new VaultError('denied', `The key server refuses the login at ${path} as role ${role}: ${reason}`, {
-    status,
-    path,
-    nextStep:
-      'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account.',
-  });
-}
-
-/** Releasable memory of a token. */
-export interface TokenHolder {
-  readonly bytes: Buffer;
-  release(): void;
-}
-
-/** A token or JWT as bytes, without surrounding white space. */
-export class TokenBytes {
-  readonly #holder: TokenHolder;
-  readonly #start: number;
-  readonly #end: number;
-
-  /** @param holder released together with this */
-  constructor(holder: TokenHolder) {
-    const { bytes } = holder;
-    let start = 0;
-    let end = bytes.length;
-    while (start < end && isBlank(bytes[start])) start++;
-    while (end > start && isBlank(bytes[end - 1])) end--;
-    this.#holder = holder;
-    this.#start = start;
-    this.#end = end;
-  }
-
-  /** The token in place. */
-  get bytes(): Buffer {
-    return this.#holder.bytes.subarray(this.#start, this.#end);
-  }
-
-  /** Why the bytes cannot be a token; undefined if they can. */
-  get fault(): string | undefined {
-    if (this.#start === this.#end) return 'is empty';
-    return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
-  }
-
-  release(): void {
-    this.#holder.release();
-  }
-}
-
-const isBlank = (byte: number | undefined): boolean =>
-  byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
-
-/**
- * The token in a file.
- * @throws VaultError of kind `unavailable`, because the file may appear or be filled later
- */
-export function tokenInFile(holder: TokenHolder, path: string, what: string): TokenBytes {
-  const token = new TokenBytes(holder);
-  const { fault } = token;
-  if (fault === undefined) return token;
-  token.release();
-  throw unusableTokenFile(what, path, fault);
-}
-
-export const unreadableTokenFile = (what: string, path: string, cause: unknown): VaultError =>
-  unusableTokenFile(what, path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
-
-function unusableTokenFile(what: string, path: string, fault: string, cause?: unknown): VaultError {
-  return new VaultError('unavailable', `The ${what} file ${path} ${fault}`, {
-    cause,
-    nextStep: `Put one token into ${path}; it is read again at the next attempt.`,
+  const message = `The key server refuses the login at ${path} as role ${role}: ${plainText(...errors)}`;
+  const check =
+    'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account';
+  if (status !== 403) return new VaultError('denied', message, { status, path, nextStep: `${check}.` });
+  return new LoginRefused(message, {
+    ...{ status, path },
+    nextStep: `${check}; and that the key server can ask the API server of the cluster about it (TokenReview).`,
   });
 }

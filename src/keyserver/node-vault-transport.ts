@@ -1,4 +1,4 @@
-import { apiPrefix, type VaultConnectionSettings } from './connection.ts';
+import { apiPrefix, tlsFor, type VaultConnectionSettings } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
 import { createJsonHttpClient, type JsonHttpClient, type JsonHttpRequest } from './json-http-client.ts';
 import { followStandby, httpRequests } from './lean-transport.ts';
@@ -19,7 +19,7 @@ interface HttpOptions {
  * @throws SvcError (exit 78) for unusable TLS files
  */
 export async function createNodeVaultTransport(connection: VaultConnectionSettings): Promise<VaultTransport> {
-  const http = createJsonHttpClient(connection);
+  const http = createJsonHttpClient(connection, tlsFor(connection));
   const client = await loadClient(http, connection);
   const toHttpRequest = httpRequests(connection);
   return {
@@ -62,7 +62,8 @@ async function overHttp(http: JsonHttpClient, connection: VaultConnectionSetting
   const request = { ...exchange.request, method, headers, path, body };
   const first = await http.exchange(request);
   const answer = first.status === 307 ? await followStandby(http, connection, request, first) : first;
-  exchange.answer = { status: answer.status, body: answer.body };
+  const { location, ...final } = answer;
+  exchange.answer = final;
   return { statusCode: answer.status, body: answer.body, request: { path } };
 }
 

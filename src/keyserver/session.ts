@@ -1,16 +1,17 @@
 import { type Backoff, createBackoff, within } from '../runtime/lifecycle/wait.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
 import { secrets } from '../runtime/logging/secrets.ts';
-import { type AuthMethod, renewToken, type TokenGrant } from './auth.ts';
 import {
   certificateCode,
   clientClosed,
   isVaultError,
   NoAnswerInTime,
+  retryAfterOf,
   VaultError,
-  type VaultTransport,
 } from './contract.ts';
-import { gainsEnough } from './logins.ts';
+import type { KeptToken } from './kept-token.ts';
+import type { VaultAuth } from './settings.ts';
+import { TokenKeeper } from './token-keeper.ts';
 
 /** Whether a token is available, and if not, why. */
 export interface SessionState {
@@ -19,8 +20,9 @@ export interface SessionState {
 }
 
 export interface SessionOptions {
-  readonly auth: AuthMethod;
-  readonly transport: VaultTransport;
+  readonly method: VaultAuth['method'];
+  /** Closed with the session. */
+  readonly kept: KeptToken;
   readonly log: Logger;
   /** Called when the state changes. */
   readonly onState: (state: SessionState) => void;
@@ -31,9 +33,6 @@ export interface HeldToken {
   readonly value: string;
   /** From `performance.now()`. */
   readonly expiresAt: number;
-  readonly renewable: boolean;
-  /** Seconds from login to expiry. */
-  readonly lease: number;
 }
 
 const loginsPerMinute = 10;
@@ -52,9 +51,9 @@ export class Session {
   readonly #backoff: Backoff = createBackoff({ initialMs: 500, maxMs: 10_000 });
   readonly #waiting = new Set<PromiseWithResolvers<HeldToken>>();
   #token: HeldToken | undefined;
+  #keeper: TokenKeeper | undefined;
   #login: Promise<HeldToken> | undefined;
   #failure: VaultError | undefined;
-  #mayRenew = true;
   #timer: NodeJS.Timeout | undefined;
   #state: SessionState | undefined;
   #forget: () => void = () => undefined;
@@ -119,6 +118,7 @@ export class Session {
     this.#closing.abort(closed);
     for (const waiter of this.#waiting) waiter.reject(closed);
     this.#token = undefined;
+    this.#options.kept.close();
     this.#forget();
   }
 
@@ -137,56 +137,50 @@ export class Session {
   }
 
   async #attempt(): Promise<HeldToken> {
-    const { auth, transport } = this.#options;
+    const { kept } = this.#options;
     clearTimeout(this.#timer);
     const begun = performance.now();
     try {
-      return this.#adopt(await auth.logIn(transport, this.#closing.signal), 'vault.login');
+      const login = await kept.logIn(this.#closing.signal);
+      this.#closing.signal.throwIfAborted();
+      if (this.#keeper === undefined) this.#keeper = new TokenKeeper(kept, login);
+      else this.#keeper.takeUp(login);
+      return this.#adopt(this.#keeper, 'vault.login');
     } catch (error) {
       throw this.#retryLater(asVaultError(error), performance.now() - begun);
     }
   }
 
-  #adopt(grant: TokenGrant, event: string): HeldToken {
-    this.#closing.signal.throwIfAborted();
-    const token = hold(grant);
+  #adopt(keeper: TokenKeeper, event: string): HeldToken {
+    const { method, kept, log } = this.#options;
+    const token = hold(kept, keeper);
     const forget = secrets.register(token.value);
     this.#forget();
     this.#forget = forget;
     this.#token = token;
     this.#failure = undefined;
     this.#backoff.reset();
-    this.#options.log.info(event, { method: this.#options.auth.name, lease_seconds: grant.leaseSeconds });
-    if (grant.leaseSeconds > 0) this.#schedule(renewalDelayMs(grant.leaseSeconds), () => this.#extend(token));
+    log.info(event, { method, lease_seconds: keeper.knowledge.leaseSeconds ?? 0 });
+    const delay = keeper.delayMs(Number.POSITIVE_INFINITY);
+    if (delay < Number.POSITIVE_INFINITY) this.#schedule(spread(delay), () => this.#extend(keeper, token));
     this.#report({ ready: true, reason: 'logged in' });
     for (const waiter of this.#waiting) waiter.resolve(token);
     return token;
   }
 
   /** Renews the token if that works and still gains time, else logs in again. */
-  async #extend(token: HeldToken): Promise<void> {
-    const grant = await this.#renewed(token);
+  async #extend(keeper: TokenKeeper, token: HeldToken): Promise<void> {
+    const renewal = await keeper.renew(this.#closing.signal).catch(() => 'no');
     if (this.#token !== token) return;
-    if (grant !== undefined && gainsEnough(grant.leaseSeconds, token.lease))
-      this.#adopt(grant, 'vault.renewal');
+    if (renewal === 'enough') this.#adopt(keeper, 'vault.renewal');
     else await this.#logIn();
-  }
-
-  async #renewed(token: HeldToken): Promise<TokenGrant | undefined> {
-    if (!token.renewable || !this.#mayRenew) return undefined;
-    try {
-      return await renewToken(this.#options.transport, token.value, this.#closing.signal);
-    } catch (error) {
-      if (isVaultError(error) && error.kind === 'denied') this.#mayRenew = false;
-      return undefined;
-    }
   }
 
   /** The pause counts from the start of the attempt, so after a timeout the next attempt follows at once. */
   #retryLater(failure: VaultError, tookMs = 0): VaultError {
     if (this.#closing.signal.aborted) return failure;
     this.#failure = failure;
-    const floor = failure.kind === 'denied' ? 5_000 : 0;
+    const floor = failure.kind === 'denied' ? 5_000 : retryAfterOf(failure);
     const delay = Math.max(this.#backoff.next() - tookMs, this.#logins.waitMs(), floor);
     this.#schedule(delay, () => {
       this.#logins.take();
@@ -197,8 +191,9 @@ export class Session {
   }
 
   #complain(failure: VaultError, delay: number): void {
-    const fields = { error: failure.message, code: failure.code, retry_ms: Math.round(delay) };
-    this.#options.log.warn('vault.login.failed', { method: this.#options.auth.name, ...fields });
+    const { message: error, code, nextStep } = failure;
+    const fields = { error, code, nextStep, retry_ms: Math.round(delay) };
+    this.#options.log.warn('vault.login.failed', { method: this.#options.method, ...fields });
     if (this.held !== undefined) return;
     this.#report({ ready: false, reason: failure.message });
     if (isFinal(failure)) for (const waiter of this.#waiting) waiter.reject(failure);
@@ -219,9 +214,11 @@ export class Session {
 /** The failure was logged, and every caller that waits for a token gets it. */
 const ignore = (): void => undefined;
 
-function hold({ token, leaseSeconds, renewable }: TokenGrant): HeldToken {
-  const expiresAt = leaseSeconds > 0 ? performance.now() + leaseSeconds * 1000 : Number.POSITIVE_INFINITY;
-  return { value: token, expiresAt, renewable, lease: leaseSeconds };
+/** The token as text, for headers. A token without an end, or with an unknown one, is used until it is refused. */
+function hold(kept: KeptToken, keeper: TokenKeeper): HeldToken {
+  const seconds = keeper.secondsLeft() ?? Number.POSITIVE_INFINITY;
+  const value = Buffer.from(kept.inUse()).toString('latin1');
+  return { value, expiresAt: performance.now() + seconds * 1000 };
 }
 
 function asVaultError(error: unknown): VaultError {
@@ -237,14 +234,9 @@ const noTokenYet = (): VaultError => new NoAnswerInTime('No token from the key s
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/**
- * When to renew or replace a token: after about two thirds of its life, with jitter so that clients do not renew at the
- * same time.
- */
-function renewalDelayMs(leaseSeconds: number): number {
-  const fraction = 0.6 + Math.random() * 0.13;
-  return Math.min(longestTimerMs, Math.max(500, leaseSeconds * 1000 * fraction));
-}
+/** With jitter, so that clients do not renew at the same time. */
+const spread = (delayMs: number): number =>
+  Math.min(longestTimerMs, Math.max(500, delayMs * (0.9 + Math.random() * 0.2)));
 
 const windowMs = 60_000;
 

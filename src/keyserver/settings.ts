@@ -12,7 +12,8 @@ import {
   type Settings,
   unencrypted,
 } from '../runtime/settings/setting.ts';
-import { mountPath, roleName, transitKeyName } from './path.ts';
+import { mountPath, roleName } from './path.ts';
+import { systemAuthorities } from './system-authorities.ts';
 
 /** Configuration of the key server's client. */
 export interface VaultConfig extends VaultPlace {
@@ -33,7 +34,7 @@ export interface VaultEndpoint {
   readonly url: URL;
   /** Never true for a broker. */
   readonly skipVerify: boolean;
-  /** PEM files; empty without `caPath`: Node's root CAs. */
+  /** PEM files, those of the system where none are given; empty without `caPath`: Node's root CAs. */
   readonly caFiles: readonly string[];
   readonly caPath: string | undefined;
   readonly client: { readonly certFile: string; readonly keyFile: string } | undefined;
@@ -86,13 +87,19 @@ function brokerTrust(settings: ResolvedVaultSettings) {
 function serverTrust(settings: ResolvedVaultSettings) {
   const caFiles = [settings.vaultCaCert, settings.brokerTlsCa].filter((file) => file !== undefined);
   const mounted = caFiles.length === 0 && isMounted(mountedCertificates) ? mountedCertificates : undefined;
+  const caPath = settings.vaultCaPath ?? mounted;
+  const url = settings.vaultAddr;
+  const asSystem = caFiles.length === 0 && caPath === undefined && usesTls(settings);
   return {
-    url: settings.vaultAddr,
+    url,
     skipVerify: settings.vaultSkipVerify,
-    caFiles,
-    caPath: settings.vaultCaPath ?? mounted,
+    caFiles: asSystem ? systemAuthorities(process.env) : caFiles,
+    caPath,
   };
 }
+
+const usesTls = ({ brokerAddr, vaultAddr }: ResolvedVaultSettings): boolean =>
+  (brokerAddr ?? vaultAddr).protocol === 'https:';
 
 /**
  * Whether anything is mounted at the folder: the wrapper's folder contains an empty one. An unreadable folder is
@@ -182,7 +189,7 @@ export const vaultSettings = {
   vaultCaCert: {
     variable: 'VAULT_CACERT',
     flag: 'vault-ca-cert',
-    summary: 'PEM file with the CA certificates of the secrets server',
+    summary: 'PEM file with the CA certificates of the secrets server; without any, those of the system',
     ...path(),
   },
   vaultCaPath: {
@@ -235,27 +242,6 @@ function token(): Parser<string> {
   return { ...shape, parse: (given) => shape.parse(given.trim()) };
 }
 
-/** `.` and `..` would request another path. */
-const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
-
-/** Selects the KEK; shared by the proxy and the commands that check it. */
-export const transitSettings = {
-  transitMount: {
-    variable: 'SVC_TRANSIT_MOUNT',
-    flag: 'transit-mount',
-    summary: 'Mount of the transit engine',
-    fallback: 'transit',
-    ...matching(segment, 'a mount path such as transit'),
-  },
-  transitKey: {
-    variable: 'SVC_TRANSIT_KEY',
-    flag: 'transit-key',
-    summary: 'Transit key that wraps the data keys',
-    fallback: 'svc',
-    ...transitKeyName(),
-  },
-} satisfies Settings;
-
 type Config = ResolvedVaultSettings;
 
 /** The default of `VAULT_AUTH_METHOD`. */
@@ -280,7 +266,7 @@ export const vaultRules: readonly Rule<Config>[] = [
     companion('SVC_BROKER_TLS_KEY', config.brokerTlsKey, 'SVC_BROKER_TLS_CERT', config.brokerTlsCert),
   (config) =>
     companion('SVC_BROKER_TLS_CERT', config.brokerTlsCert, 'SVC_BROKER_TLS_KEY', config.brokerTlsKey),
-  (config) => readable('VAULT_TOKEN_FILE', config.vaultTokenFile),
+  (config) => readable('VAULT_TOKEN_FILE', config.vaultTokenFile, isAbsent),
   (config) =>
     authMethod(config) === 'kubernetes'
       ? readable('SVC_SA_TOKEN_PATH', config.serviceAccountTokenPath)
@@ -302,12 +288,20 @@ function companion(name: string, value: unknown, otherName: string, other: unkno
     : undefined;
 }
 
-function readable(variable: string, file: string | undefined): string | undefined {
+/** An agent may write it later. */
+const isAbsent = (code: string | undefined): boolean => code === 'ENOENT';
+
+function readable(
+  variable: string,
+  file: string | undefined,
+  mayBe: (code: string | undefined) => boolean = () => false,
+): string | undefined {
   if (file === undefined) return undefined;
   try {
     accessSync(file, constants.R_OK);
     return undefined;
   } catch (error) {
+    if (mayBe((error as NodeJS.ErrnoException).code)) return undefined;
     return `${variable}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`;
   }
 }

@@ -1,3 +1,4 @@
+import { namesTooLarge, serverErrors } from './answers.ts';
 import { CallSize } from './call-size.ts';
 import type { ExchangingVaultClient } from './client.ts';
 import {
@@ -21,13 +22,11 @@ import type { HangGuard } from './hang-guard.ts';
 import { joinedCalls } from './joined-calls.ts';
 import { vaultPath } from './path.ts';
 import {
-  namesTooLarge,
   parseWrappedKey,
   type ReadValue,
   readKey,
   readTransitAnswer,
   readWrapped,
-  serverErrors,
   type TransitAnswer,
   type TransitInput,
   transitBody,
@@ -216,7 +215,7 @@ class PlainCalls<V> implements TransitCalls<V> {
     if (inputs.length > 1) this.#referencesUsed += inputs.length;
     return {
       body: transitBody(inputs, reference),
-      read: (status, answer) => {
+      read: ({ status }, answer) => {
         const count = status === 200 || (status === 400 && inputs.length > 1) ? inputs.length : 0;
         return readTransitAnswer(answer, name, count, read, discard, reference);
       },

@@ -41,6 +41,7 @@ export async function connectVault(
     import('../keyserver/settings.ts'),
   ]);
   const client = createVaultClient({
+    component: 'plugin',
     config: vaultConfig(settings),
     log: log ?? (await warnings()),
     onState: ({ ready, reason }) => (ready ? health?.ready('vault') : health?.notReady('vault', reason)),

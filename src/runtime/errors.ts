@@ -45,9 +45,11 @@ export class SvcError extends Error {
   }
 }
 
-/** The message of a thrown value of any type. */
+/** The message of a thrown value of any type, without advice that only whoever starts Node can follow. */
 export const messageOf = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : String(thrown);
+  (thrown instanceof Error ? thrown.message : String(thrown)).replace(nodesAdvice, '');
+
+const nodesAdvice = /; if the root CA is installed locally, try running Node\.js with --use-system-ca/;
 
 /** `messageOf` with the listed details, on one line. */
 export function fullMessageOf(thrown: unknown): string {

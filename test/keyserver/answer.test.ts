@@ -6,7 +6,7 @@ import {
   namesTooLarge,
   serverErrors,
   summarize,
-} from '../../src/keyserver/transit-messages.ts';
+} from '../../src/keyserver/answers.ts';
 
 const test = suite('key server answer');
 
@@ -40,7 +40,8 @@ test('knows the answers to too large a batch', () => {
 });
 
 test('retries what may pass', () => {
-  for (const status of [429, 500, 502, 503, 504]) assert.ok(mayRetryStatus(status), String(status));
+  for (const status of [408, 412, 425, 429, 472, 473, 500, 502, 503, 504])
+    assert.ok(mayRetryStatus(status), String(status));
   for (const status of [200, 307, 400, 403, 404, 413, 501])
     assert.not(mayRetryStatus(status), String(status));
 });

@@ -54,7 +54,10 @@ export async function openContext(context: ClientContext): Promise<void> {
   };
   context.connect = (auth, limits = {}, url = context.server.url) => {
     const { log, onState } = context.recorded;
-    const client = createVaultClient({ config: configFor(url, auth), log, onState, limits });
+    const client = createVaultClient({
+      ...{ component: 'test', config: configFor(url, auth), log },
+      ...{ onState, limits },
+    });
     context.open.push(client);
     return client;
   };

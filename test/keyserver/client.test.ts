@@ -146,7 +146,7 @@ test('warns when certificates are not verified', async ({ connect, recorded, ser
   const endpoint = { url, skipVerify: true, caFiles: [], caPath: undefined, client: undefined };
   const { log, onState } = recorded;
   const config = { endpoint, auth: { method: 'token', token: 's.a' }, namespace: undefined } as const;
-  await createVaultClient({ config, log, onState }).close();
+  await createVaultClient({ component: 'test', config, log, onState }).close();
   assert.equal(
     recorded.events.map(({ level, event }) => [level, event]),
     [['warn', 'vault.tls.unverified']],

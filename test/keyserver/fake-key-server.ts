@@ -87,6 +87,7 @@ export function connectionTo(
     ...connectionDefaults,
     address: url,
     namespace: undefined,
+    userAgent: 'svc-test/1',
     tls: { caFiles: [], caPath: undefined, client: undefined },
     skipVerify: false,
     followStandby: true,

@@ -49,7 +49,7 @@ function heldTransit(joinCalls = true) {
       sizes.push(items.length);
       await new Promise<void>((answer) => held.push({ items, answer }));
       const { status, body } = respond(items);
-      return { status, body: bytes.read(status, Buffer.from(JSON.stringify(body))) };
+      return { status, body: bytes.read({ status }, Buffer.from(JSON.stringify(body))) };
     },
   };
   const release = async () => {

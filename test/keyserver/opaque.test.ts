@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { crossOutOpaque } from '../../src/keyserver/transit-messages.ts';
+import { crossOutOpaque } from '../../src/keyserver/answers.ts';
 
 const opaque = suite('what looks random in a text');
 

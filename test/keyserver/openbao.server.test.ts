@@ -48,6 +48,7 @@ test.before(async (context) => {
     });
     const endpoint = { url: new URL(url), skipVerify: false, caFiles, caPath: undefined, client: undefined };
     const client = createVaultClient({
+      component: 'test',
       config: { endpoint, auth, namespace: undefined },
       log,
       onState: (state) => states.push(state),

@@ -188,7 +188,8 @@ test('logs in again before the end where renewal is not permitted', async (conte
   const client = connect(serviceAccount(context));
   await client.start();
   await waitFor('three logins', () => server.to(login).length >= 3);
-  assert.is(server.to(renew).length, 1, 'asked once, not again');
+  const asked = server.to(renew).map(({ headers }) => headers['x-vault-token']);
+  assert.is(asked.length, new Set(asked).size, 'once of each token');
   await client.request(read);
   assert.is(recorded.states.at(-1)?.ready, true);
   assert.is(recorded.states.filter(({ ready }) => !ready).length, 1, 'only before the first login');
@@ -235,6 +236,34 @@ test('a given token is looked up, and a policy may forbid that', async (context)
   assert.is(recorded.states.at(-1)?.ready, true);
   await client.request(read);
   assert.is(server.to('kv/')[0]?.headers['x-vault-token'], 's.given');
+});
+
+test('a token that may renew itself but not look itself up is renewed before it ends', async (context) => {
+  const { server, connect, recorded } = context;
+  const ends = performance.now() + 4_000;
+  server.handler = routes({
+    [lookup]: () => missingPolicy,
+    [renew]: () => (performance.now() < ends ? granted('s.given', 3600, true) : deadToken),
+    'kv/': () => (server.to(renew).length > 0 ? fine : deadToken),
+  });
+  const client = connect({ method: 'token', token: 's.given' });
+  await client.start();
+  await waitFor('a renewal', () => server.to(renew).length > 0);
+  await client.request(read);
+  const renewals = recorded.events.filter(({ event }) => event === 'vault.renewal');
+  assert.is(renewals[0]?.fields['lease_seconds'], 3600);
+});
+
+test('a token that can be neither looked up nor renewed is used, and both are asked once', async (context) => {
+  const { server, connect } = context;
+  server.handler = routes({ [lookup]: () => missingPolicy, [renew]: () => missingPolicy, 'kv/': () => fine });
+  const client = connect({ method: 'token', token: 's.given' });
+  await client.start();
+  await waitFor('a second look', () => server.to(lookup).length === 2);
+  await client.request(read);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  assert.is(server.to(renew).length, 1);
+  assert.is(server.to(lookup).length, 2);
 });
 
 test('a given token that is not valid is denied, and readiness says why', async (context) => {

@@ -90,10 +90,12 @@ vault('certificate and key come together', () => {
 });
 
 vault('every file must be readable', () => {
-  const names = ['VAULT_TOKEN_FILE', 'VAULT_CACERT', 'VAULT_CAPATH', 'SVC_BROKER_TLS_CA'];
+  const names = ['VAULT_CACERT', 'VAULT_CAPATH', 'SVC_BROKER_TLS_CA'];
   for (const name of names) {
     assert.equal(errorsOf({ ...token, [name]: absent }), [`${name}: ${absent} cannot be read (ENOENT)`]);
   }
+  const waitedFor = { method: 'token-file', path: absent };
+  assert.equal(read({ VAULT_ADDR: token.VAULT_ADDR, VAULT_TOKEN_FILE: absent }).auth, waitedFor);
   assert.match(errorsOf({ ...kubernetes, SVC_SA_TOKEN_PATH: absent })[0], /^SVC_SA_TOKEN_PATH/);
   assert.is(read({ ...token, SVC_SA_TOKEN_PATH: absent }).auth.method, 'token');
 });

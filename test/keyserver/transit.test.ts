@@ -57,7 +57,7 @@ function transitOver(exchange: TransitServer = echo, now?: () => number) {
       const parsed = { ...request, body: JSON.parse(Buffer.from(bytes.body).toString()) };
       requests.push(parsed);
       const { status, body } = exchange(parsed);
-      return { status, body: body && bytes.read(status, Buffer.from(JSON.stringify(body))) };
+      return { status, body: body && bytes.read({ status }, Buffer.from(JSON.stringify(body))) };
     },
   };
   return {
@@ -117,7 +117,7 @@ test('keys of a batch are zeroed where one item of it is bad, and where its answ
         }) as typeof original;
         try {
           const answer = original(JSON.stringify({ data: { batch_results: results } }));
-          return { status: 400, body: bytes?.read(400, answer) };
+          return { status: 400, body: bytes?.read({ status: 400 }, answer) };
         } finally {
           Buffer.from = original;
         }

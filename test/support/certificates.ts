@@ -24,6 +24,8 @@ export interface CertificateOptions {
   readonly uris?: readonly string[];
   /** Default: a day from now. */
   readonly notAfter?: Date;
+  /** Default: two days ago. */
+  readonly notBefore?: Date;
 }
 
 export interface CertificateAuthority {
@@ -31,21 +33,27 @@ export interface CertificateAuthority {
   readonly cert: string;
   /** Issues a certificate that serves for servers and clients. */
   issue(options: CertificateOptions): Identity;
+  /** A CA below it. */
+  intermediate(commonName: string): CertificateAuthority;
 }
 
 /** A certificate authority for one test. */
-export function createCertificateAuthority(commonName = 'svc test CA'): CertificateAuthority {
+export function createCertificateAuthority(
+  commonName = 'svc test CA',
+  issuer?: { readonly subject: forge.pki.CertificateField[]; readonly key: string },
+): CertificateAuthority {
   const pair = keyPair();
   const subject = [{ name: 'commonName', value: commonName }];
-  const certificate = blank(pair.publicKey, subject, subject);
+  const certificate = blank(pair.publicKey, subject, issuer?.subject ?? subject);
   certificate.setExtensions([
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
   ]);
-  signCertificate(certificate, pair.privateKey);
+  signCertificate(certificate, issuer?.key ?? pair.privateKey);
   return {
     cert: forge.pki.certificateToPem(certificate),
     issue: (options) => issue(options, subject, pair.privateKey),
+    intermediate: (name) => createCertificateAuthority(name, { subject, key: pair.privateKey }),
   };
 }
 
@@ -53,6 +61,7 @@ function issue(options: CertificateOptions, issuer: forge.pki.CertificateField[]
   const pair = keyPair();
   const certificate = blank(pair.publicKey, [{ name: 'commonName', value: options.commonName }], issuer);
   if (options.notAfter) certificate.validity.notAfter = options.notAfter;
+  if (options.notBefore) certificate.validity.notBefore = options.notBefore;
   const dns = (options.dnsNames ?? ['localhost']).map((value) => ({ type: ATTRIBUTE_DNS, value }));
   const addresses = (options.addresses ?? ['127.0.0.1']).map((ip) => ({ type: ATTRIBUTE_IP, ip }));
   const uris = (options.uris ?? []).map((value) => ({ type: ATTRIBUTE_URI, value }));

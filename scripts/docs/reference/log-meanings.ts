@@ -117,6 +117,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Depending on `code`, check role, namespace and service account, or the path to the key server',
   ],
   'vault.renewal': ['The token was renewed'],
+  'vault.tls.skipped': [
+    'A certificate of a bundle cannot be read and is skipped; `where` names it. The others are trusted',
+    'Put the bundle right',
+  ],
   'vault.tls.unverified': [
     '`VAULT_SKIP_VERIFY` is on: anyone on the path to the server can intercept keys',
     'Unset it, and set the CA in `VAULT_CACERT`',

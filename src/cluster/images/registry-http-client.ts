@@ -5,7 +5,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { CollectedBytes, collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError } from '../../runtime/errors.ts';
-import { outliveAborts } from '../../runtime/net/connections.ts';
+import { outliveAborts, serverNameOf } from '../../runtime/net/connections.ts';
 import { limitAnswer } from '../../runtime/net/limit-answer.ts';
 import { mayBeRegistry } from './registry-access.ts';
 
@@ -112,7 +112,8 @@ function head(
   const { request } = protocol === 'https:' ? https : http;
   const agent = agents[protocol === 'https:' ? 'https:' : 'http:'];
   return new Promise((resolve, reject) => {
-    const options = { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } };
+    const common = { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } };
+    const options = { ...common, servername: serverNameOf(bareHost(url)) };
     const outgoing = limitAnswer(request(url, options));
     outgoing.once('response', resolve);
     outgoing.on('error', reject);
@@ -238,9 +239,11 @@ export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRul
 }
 
 /** Host and port of a URL, without brackets. */
-export function placeOf({ hostname, port, protocol }: URL): string {
-  return `${hostname.replace(/^\[|\]$/g, '')}:${port || (protocol === 'http:' ? '80' : '443')}`;
+export function placeOf(url: URL): string {
+  return `${bareHost(url)}:${url.port || (url.protocol === 'http:' ? '80' : '443')}`;
 }
+
+const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /** Rejects a name with even one forbidden address. */
 function judgedLookup(rules: ConnectRules): LookupFunction {

@@ -1,6 +1,7 @@
 import { parseBounded } from '../../runtime/bounds/bounded-json.ts';
 import { retry, sleep } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
+import { retryAfter } from '../../runtime/net/retry-after.ts';
 import { mayLeadTo, type RegistryEndpoint } from './endpoint.ts';
 import { isJsonObject, textOf } from './manifest.ts';
 import { type AuthChallenge, parseChallenges } from './registry-access.ts';
@@ -245,13 +246,8 @@ function failureOf(host: string, answer: RegistryHttpResponse): RegistryError {
   const code = codes[status] ?? (status >= 500 ? 'REGISTRY_UNAVAILABLE' : 'REGISTRY_REFUSED');
   const named = /"code"\s*:\s*"([A-Z_]{3,40})"/.exec(body.toString('latin1'))?.[1];
   const message = `${host} answers ${status}${named === undefined ? '' : ` ${named}`}`;
-  const retryAfterMs = waitOf(headers['retry-after']);
-  return new RegistryError(code, message, { retryAfterMs, told: isFromRegistry(answer) });
-}
-
-/** Parses seconds or a date. */
-function waitOf(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return ms > 0 ? ms : undefined;
+  return new RegistryError(code, message, {
+    ...retryAfter(headers['retry-after']),
+    told: isFromRegistry(answer),
+  });
 }

@@ -1,19 +1,14 @@
 import { JsonError } from '../../runtime/bounds/json-document.ts';
-import { JsonView } from '../../runtime/bounds/json-view.ts';
 import type { Region } from '../../runtime/native/memory.ts';
 import { writeRequest } from '../../runtime/net/http1.ts';
 import type { ByteSink } from '../../runtime/net/http1-chunked-body.ts';
+import type { ByteReply, ByteRequest, ByteServer } from '../byte-server.ts';
 import { apiHeaders, apiPrefix, type VaultConnectionSettings } from '../connection.ts';
 import { redirectedElsewhere, VaultError } from '../contract.ts';
-import type { RenewedLease, TokenLease } from '../logins.ts';
-import { crossOutOpaque, errorsOf } from '../transit-messages.ts';
+import type { Login } from '../kept-token.ts';
+import type { RenewedLease } from '../logins.ts';
+import type { SecretBuffer } from '../secret-buffer.ts';
 import type { SecretPool } from './secret-pool.ts';
-import type { SecretBuffer } from './secret-socket.ts';
-
-export interface Login extends TokenLease {
-  /** Whether the token has changed; a given token is only looked up. */
-  readonly replaced: boolean;
-}
 
 export interface SecretField {
   readonly name: string;
@@ -60,24 +55,8 @@ export interface SecretClient {
   close(): void;
 }
 
-export interface SecretRequest {
-  readonly method: 'GET' | 'POST';
-  /** Relative to `/v1/`, encoded. */
-  readonly path: string;
-  /** Parts of a JSON text. */
-  readonly body?: readonly Uint8Array[];
-  /** Called when the request is written. */
-  readonly token?: () => Uint8Array;
-}
-
-/** A response with a status below 300 or from 400, in secret memory until released. */
-export interface SecretReply {
-  readonly status: number;
-  readonly body: SecretBuffer;
-}
-
 /** The key server's HTTP API over connections whose memory is secret. */
-export class SecretsServer {
+export class SecretsServer implements ByteServer {
   readonly #connection: VaultConnectionSettings;
   readonly #pool: SecretPool;
   readonly #prefix: string;
@@ -90,11 +69,12 @@ export class SecretsServer {
 
   /** Sends a request, passes the response to `use`, and zeroes it unless `use` has kept its body. */
   async ask<T>(
-    request: SecretRequest,
+    request: ByteRequest,
     signal: AbortSignal,
-    use: (reply: SecretReply, keep: () => SecretBuffer) => T,
+    use: (reply: ByteReply, keep: () => SecretBuffer) => T,
   ): Promise<T> {
-    const { status, body } = await this.#pool.exchange((sink) => this.#write(request, sink), signal);
+    const answer = await this.#pool.exchange((sink) => this.#write(request, sink), signal);
+    const { status, retryAfterMs, body } = answer;
     let kept = false;
     const keep = () => {
       kept = true;
@@ -104,7 +84,7 @@ export class SecretsServer {
       if (status >= 300 && status < 400) {
         throw redirectedElsewhere(this.#connection.address.host, status, request.path);
       }
-      return use({ status, body }, keep);
+      return use({ status, retryAfterMs, bytes: body.bytes }, keep);
     } catch (error) {
       kept = false;
       throw error instanceof JsonError ? this.#notJson(status, request, error) : error;
@@ -113,14 +93,14 @@ export class SecretsServer {
     }
   }
 
-  #write({ method, path, body, token }: SecretRequest, sink: ByteSink): void {
+  #write({ method, path, body, token }: ByteRequest, sink: ByteSink): void {
     const { host } = this.#connection.address;
     const headers: [string, string | Uint8Array][] = apiHeaders(this.#connection, body !== undefined);
     if (token !== undefined) headers.push(['X-Vault-Token', token()]);
     writeRequest({ method, path: this.#prefix + path, host, headers }, body, sink);
   }
 
-  #notJson(status: number, { path }: SecretRequest, cause: JsonError): VaultError {
+  #notJson(status: number, { path }: ByteRequest, cause: JsonError): VaultError {
     const { host } = this.#connection.address;
     return new VaultError(
       'unavailable',
@@ -131,30 +111,5 @@ export class SecretsServer {
         cause,
       },
     );
-  }
-}
-
-/**
- * The server's error messages. Nothing else of the response becomes a string.
- * @param secrets redacted if the server repeats one, like anything that looks random
- */
-export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]): string[] {
-  const { bytes } = body;
-  for (const secret of secrets) crossOut(bytes, secret);
-  try {
-    const view = new JsonView(bytes);
-    const errors = view.at('errors');
-    if (errors === undefined) return [];
-    crossOutOpaque(bytes.subarray(errors.start, errors.end));
-    return errorsOf(view);
-  } catch {
-    return [];
-  }
-}
-
-function crossOut(bytes: Buffer, secret: Uint8Array): void {
-  if (secret.length === 0) return;
-  for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length)) {
-    bytes.fill(0x2a, at, at + secret.length);
   }
 }

@@ -1,18 +1,12 @@
 import { decodeString, type JsonMember } from '../../runtime/bounds/json-document.ts';
 import { compact, JsonView } from '../../runtime/bounds/json-view.ts';
+import { namesPolicy } from '../answers.ts';
+import { type ByteReply, type ByteRequest, wordsOf } from '../byte-server.ts';
 import { refusalOf, VaultError } from '../contract.ts';
 import type { AnswerFields } from '../logins.ts';
 import { vaultPath } from '../path.ts';
-import { namesDeadToken } from '../transit-messages.ts';
-import {
-  type SecretDocument,
-  type SecretField,
-  type SecretReply,
-  type SecretRequest,
-  type SecretsServer,
-  wordsOf,
-} from './contract.ts';
-import type { SecretBuffer } from './secret-socket.ts';
+import type { SecretBuffer } from '../secret-buffer.ts';
+import type { SecretDocument, SecretField, SecretsServer } from './contract.ts';
 
 /** Reads the secret at one place. @throws VaultError */
 export function readSecret(
@@ -22,12 +16,12 @@ export function readSecret(
   token: () => Uint8Array,
   signal: AbortSignal,
 ): Promise<SecretDocument> {
-  const request: SecretRequest = { method: 'GET', path: apiPath, token };
+  const request: ByteRequest = { method: 'GET', path: apiPath, token };
   return server.ask(request, signal, (reply, keep) => {
     const { status } = reply;
     if (status === 404) throw absent(apiPath, reply);
-    if (status !== 200) throw refusalOf(request, status, wordsOf(reply, token()));
-    const view = new JsonView(reply.body.bytes);
+    if (status !== 200) throw refusalOf(request, reply, wordsOf(reply, token()));
+    const view = new JsonView(reply.bytes);
     const found = kvVersion === 2 ? view.at('data', 'data') : view.at('data');
     if (found?.kind === 'null') throw absent(apiPath, reply);
     if (found?.kind !== 'object') throw withoutData(apiPath, status);
@@ -50,8 +44,8 @@ function documentOf(facts: Omit<SecretDocument, 'release'>, body: SecretBuffer):
 }
 
 /** A deleted version in KV version 2 is a 404, too, but has metadata about the deletion. */
-function absent(apiPath: string, { status, body }: SecretReply): VaultError {
-  const deletion = deletionOf(body.bytes);
+function absent(apiPath: string, { status, bytes }: ByteReply): VaultError {
+  const deletion = deletionOf(bytes);
   if (deletion === undefined) {
     return new VaultError('not-found', `The key server has no secret at ${apiPath}`, {
       status,
@@ -123,15 +117,15 @@ export class Mounts {
   }
 
   async #ask(segments: readonly string[], signal: AbortSignal): Promise<Mount | undefined> {
-    const request: SecretRequest = { ...mountRequest(segments), token: this.#token };
+    const request: ByteRequest = { ...mountRequest(segments), token: this.#token };
     const mount = await this.#server.ask(request, signal, (reply) => {
       if (reply.status === 200) return mountFrom(reply, segments);
       this.#untold = reply.status === 404 || reply.status === 405;
       if (this.#untold) return undefined;
       const errors = wordsOf(reply, this.#token());
-      throw reply.status === 403 && !namesDeadToken(errors)
+      throw reply.status === 403 && namesPolicy(errors)
         ? notGranted(segments, reply)
-        : refusalOf(request, reply.status, errors);
+        : refusalOf(request, reply, errors);
     });
     if (mount === undefined || !isBelow(mount, segments)) return undefined;
     this.#mounts.push(mount);
@@ -145,8 +139,8 @@ const placesIn = (mount: Mount | undefined, segments: readonly string[]): Secret
 const isBelow = (mount: Mount, segments: readonly string[]): boolean =>
   mount.segments.length < segments.length && mount.segments.every((one, index) => one === segments[index]);
 
-function mountFrom({ body }: SecretReply, segments: readonly string[]): Mount | undefined {
-  const found = mountIn(new JsonView(body.bytes));
+function mountFrom({ bytes }: ByteReply, segments: readonly string[]): Mount | undefined {
+  const found = mountIn(new JsonView(bytes));
   if (found === undefined) return undefined;
   const { path, type, kvVersion } = found;
   if (!['kv', 'generic', 'cubbyhole'].includes(type)) throw otherEngine(path, type, segments);
@@ -163,7 +157,7 @@ function otherEngine(mount: string, type: string, segments: readonly string[]): 
   });
 }
 
-function notGranted(segments: readonly string[], { status }: SecretReply): VaultError {
+function notGranted(segments: readonly string[], { status }: ByteReply): VaultError {
   const path = segments.join('/');
   const [mount, ...name] = segments;
   return new VaultError('denied', `The key server refuses read on ${path}, or has no such store`, {

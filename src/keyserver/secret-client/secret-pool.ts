@@ -1,7 +1,7 @@
 import { within } from '../../runtime/lifecycle/wait.ts';
 import type { ByteMemory } from '../../runtime/memory.ts';
 import type { ByteSink } from '../../runtime/net/http1-chunked-body.ts';
-import { TlsContext, type VaultConnectionSettings } from '../connection.ts';
+import type { TlsContext, VaultConnectionSettings } from '../connection.ts';
 import { clientClosed, tooBusy } from '../contract.ts';
 import { type SecretResponse, SecretSocket, StaleConnection } from './secret-socket.ts';
 
@@ -38,16 +38,16 @@ export class SecretPool {
   readonly #waiting: Waiter[] = [];
   #closed = false;
 
-  /** @throws SvcError (exit 78) for unusable TLS files */
-  constructor(connection: VaultConnectionSettings, memory: ByteMemory, times = usualTimes) {
+  constructor(
+    connection: VaultConnectionSettings,
+    tls: TlsContext | undefined,
+    memory: ByteMemory,
+    times = usualTimes,
+  ) {
     this.#connection = connection;
     this.#memory = memory;
     this.#times = times;
-    this.#tls = connection.address.protocol === 'https:' ? new TlsContext(connection.tls) : undefined;
-  }
-
-  keepAuthorities(): void {
-    this.#tls?.keepAuthorities();
+    this.#tls = tls;
   }
 
   /**

@@ -1,16 +1,23 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import { exitStatus } from '../../runtime/errors.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../runtime/memory.ts';
-import { lookupOf } from '../../runtime/net/connections.ts';
+import { lookupOf, serverNameOf } from '../../runtime/net/connections.ts';
 import { ResponseReader } from '../../runtime/net/http1.ts';
 import { type ByteSink, HttpError } from '../../runtime/net/http1-chunked-body.ts';
+import { retryAfter } from '../../runtime/net/retry-after.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
-import { certificateCode, NoAnswerInTime, VaultError, type VaultErrorOptions } from '../contract.ts';
+import {
+  type Answered,
+  certificateCode,
+  NoAnswerInTime,
+  VaultError,
+  type VaultErrorOptions,
+} from '../contract.ts';
+import { SecretBuffer } from '../secret-buffer.ts';
 
 /** A response of the secrets server; its body is in secret memory until released. */
-export interface SecretResponse {
-  readonly status: number;
+export interface SecretResponse extends Answered {
   readonly location: string | undefined;
   readonly body: SecretBuffer;
 }
@@ -126,7 +133,7 @@ export class SecretSocket {
     if (secureContext === undefined) {
       return connect({ ...target, onread }).once('connect', () => this.#ready());
     }
-    const trust = { secureContext, rejectUnauthorized: !skipVerify, servername: isIP(host) ? '' : host };
+    const trust = { secureContext, rejectUnauthorized: !skipVerify, servername: serverNameOf(host) };
     const options = { ...target, ...trust, onread, ALPNProtocols: ['http/1.1'] };
     return connectTls(options, () => this.#ready());
   }
@@ -207,7 +214,11 @@ export class SecretSocket {
     overwriteStackSoon();
     // the system may still be reading the memory of a request that the server did not wait for
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
-    job.resolve({ status: head?.status ?? 0, location: head?.headers['location'], body: job.body });
+    const { location, 'retry-after': header } = head?.headers ?? {};
+    job.resolve({
+      ...{ status: head?.status ?? 0, location, body: job.body },
+      ...retryAfter(header),
+    });
   }
 
   /**
@@ -264,6 +275,9 @@ function factsOf(reason: string): Pick<VaultErrorOptions, 'nextStep' | 'code' | 
         'Set a client certificate that the server accepts in SVC_BROKER_TLS_CERT and SVC_BROKER_TLS_KEY.',
     };
   }
+  // the certificate or the clock may be set right at any moment
+  if (/NOT_YET_VALID/.test(reason))
+    return { nextStep: 'Check the clock of this machine: by it, the certificate is not valid yet.' };
   if (untrusted.test(reason)) {
     return {
       ...certificate,
@@ -272,59 +286,4 @@ function factsOf(reason: string): Pick<VaultErrorOptions, 'nextStep' | 'code' | 
     };
   }
   return {};
-}
-
-const smallest = 4096;
-
-/** Bytes in secret or wiped memory, which grow by moving to a larger region; the former one is zeroed. */
-export class SecretBuffer implements ByteSink {
-  readonly #memory: ByteMemory;
-  #region: ByteBlock | undefined;
-  #length = 0;
-
-  constructor(memory: ByteMemory) {
-    this.#memory = memory;
-  }
-
-  get bytes(): Buffer {
-    return this.#region?.bytes.subarray(0, this.#length) ?? Buffer.alloc(0);
-  }
-
-  append(bytes: Uint8Array): void {
-    this.#roomFor(this.#length + bytes.length).bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
-  }
-
-  reserve(length: number): void {
-    this.#roomFor(length);
-  }
-
-  /** Lets `read` append to the free room and return the number of bytes, without another copy. */
-  appendFrom(read: (into: Buffer) => number): number {
-    const region = this.#roomFor(this.#length + 1);
-    const count = read(region.bytes.subarray(this.#length));
-    this.#length += count;
-    return count;
-  }
-
-  clear(): void {
-    this.#region?.bytes.fill(0, 0, this.#length);
-    this.#length = 0;
-  }
-
-  release(): void {
-    this.#region?.release();
-    this.#region = undefined;
-    this.#length = 0;
-  }
-
-  #roomFor(length: number): ByteBlock {
-    const former = this.#region;
-    if (former !== undefined && former.length >= length) return former;
-    const region = this.#memory.allocate(Math.max(length, smallest, (former?.length ?? 0) * 2));
-    region.bytes.set(this.bytes);
-    former?.release();
-    this.#region = region;
-    return region;
-  }
 }

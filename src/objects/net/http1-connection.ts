@@ -1,7 +1,7 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { release } from '../../runtime/memory.ts';
-import { lookupOf, resetSocket } from '../../runtime/net/connections.ts';
+import { lookupOf, resetSocket, serverNameOf } from '../../runtime/net/connections.ts';
 import { type ResponseHead, ResponseParser } from '../../runtime/net/http1.ts';
 
 /** Address of a server, and how to reach it. */
@@ -192,7 +192,7 @@ export class Http1Connection {
       host,
       ...(tls?.ca !== undefined && { ca: tls.ca }),
       ...(session.ticket !== undefined && { session: session.ticket }),
-      ...(isIP(host) === 0 && { servername: host }),
+      servername: serverNameOf(host),
       ALPNProtocols: ['http/1.1'],
       // explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it
       rejectUnauthorized: true,

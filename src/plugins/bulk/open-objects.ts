@@ -2,8 +2,9 @@ import { tmpdir } from 'node:os';
 import { createVaultClient } from '../../keyserver/client.ts';
 import type { Transit } from '../../keyserver/contract.ts';
 import { HangGuard } from '../../keyserver/hang-guard.ts';
-import { type transitSettings, vaultConfig, type vaultSettings } from '../../keyserver/settings.ts';
+import { vaultConfig, type vaultSettings } from '../../keyserver/settings.ts';
 import { createTransit } from '../../keyserver/transit.ts';
+import type { transitSettings } from '../../keyserver/transit-settings.ts';
 import type { ObjectsConfig } from '../../objects/config.ts';
 import type { DataKeys } from '../../objects/keys/data-keys.ts';
 import { type OpenObjects, openObjects } from '../../objects/open-objects.ts';
@@ -20,12 +21,19 @@ export interface OpenKeyServer {
   close(): Promise<void>;
 }
 
-/** @throws SvcError for certificates or tokens that cannot be read */
+/**
+ * @param component as which requests name their sender
+ * @throws SvcError for certificates or tokens that cannot be read
+ */
 export function openKeyServer(
+  component: string,
   settings: Resolved<typeof transitSettings & typeof vaultSettings>,
   log: Logger,
 ): OpenKeyServer {
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
+  const vault = createVaultClient({
+    ...{ component, config: vaultConfig(settings), log },
+    onState: () => undefined,
+  });
   void vault.start();
   return {
     transit: (mount, keyName) => createTransit(vault, { mount, keyName, joinCalls: true }),

@@ -1,4 +1,5 @@
-import { transitSettings, vaultSettings } from '../../keyserver/settings.ts';
+import { vaultSettings } from '../../keyserver/settings.ts';
+import { transitSettings } from '../../keyserver/transit-settings.ts';
 import { objectSettings } from '../../objects/settings.ts';
 import { hostNames, listenAddress, listenAddressOrOff } from '../../runtime/settings/listen-address.ts';
 import {

@@ -71,6 +71,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   keepFreedBlocks();
   let readiness: ReadinessWatch | undefined;
   const vault = createVaultClient({
+    component: 'proxy',
     config: vaultConfig(settings),
     log,
     onState({ ready, reason }) {

@@ -1,8 +1,10 @@
-import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
-import { authMethodFor } from '../../keyserver/auth.ts';
+import { dataOf } from '../../keyserver/answers.ts';
+import { type ByteServer, byteServer } from '../../keyserver/byte-server.ts';
 import { TlsContext, vaultConnection } from '../../keyserver/connection.ts';
 import { failureOf, type VaultTransport } from '../../keyserver/contract.ts';
+import { KeptToken, revokeToken } from '../../keyserver/kept-token.ts';
+import { createLeanTransport } from '../../keyserver/lean-transport.ts';
 import { createNodeVaultTransport } from '../../keyserver/node-vault-transport.ts';
 import {
   type ResolvedVaultSettings,
@@ -11,9 +13,10 @@ import {
   vaultAuth,
   vaultPlace,
 } from '../../keyserver/settings.ts';
-import { dataOf } from '../../keyserver/transit-messages.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
+import { createWipedMemory } from '../../runtime/memory.ts';
+import { serverNameOf } from '../../runtime/net/connections.ts';
 import {
   NotEvaluated,
   NothingNamed,
@@ -40,11 +43,14 @@ export async function openVault(
 ): Promise<OpenVault> {
   const place = vaultPlace(config);
   const { endpoint } = place;
-  const transport = await createNodeVaultTransport(vaultConnection(place));
-  const workload = login(() => namedAuth(config), transport, signal);
+  const connection = vaultConnection(place, 'validate');
+  const logins = createLeanTransport(connection);
+  const transport = await createNodeVaultTransport(connection);
+  const access = { server: byteServer(logins), transport };
+  const workload = login(() => namedAuth(config), access, signal);
   const { auditorTokenFile: path } = config;
   const auditor =
-    path === undefined ? workload : login(() => ({ method: 'token-file', path }), transport, signal);
+    path === undefined ? workload : login(() => ({ method: 'token-file', path }), access, signal);
   return {
     address: endpoint.url,
     skipVerify: endpoint.skipVerify,
@@ -59,6 +65,7 @@ export async function openVault(
       await workload.end();
       await auditor.end();
       transport.close();
+      logins.close();
     },
   };
 }
@@ -77,10 +84,17 @@ interface Login {
   readonly end: () => Promise<void>;
 }
 
+interface Access {
+  /** Logs in and revokes. */
+  readonly server: ByteServer;
+  /** Asks. */
+  readonly transport: VaultTransport;
+}
+
 /** Logs in once, on first use. */
-function login(auth: () => VaultAuth, transport: VaultTransport, signal: AbortSignal): Login {
+function login(auth: () => VaultAuth, access: Access, signal: AbortSignal): Login {
   let opening: Promise<OpenSession> | undefined;
-  const open = async () => logIn(auth(), transport, signal);
+  const open = async () => logIn(auth(), access, signal);
   return {
     session() {
       opening ??= open();
@@ -100,28 +114,25 @@ export interface OpenSession extends VaultSession {
   end(): Promise<void>;
 }
 
-/** @throws VaultError `denied` if the secrets server refuses, `unavailable`; SvcError for a file that cannot be read */
-export async function logIn(
+/** @throws VaultError `denied` if the secrets server refuses, `unavailable` */
+async function logIn(
   auth: VaultAuth,
-  transport: VaultTransport,
+  { server, transport }: Access,
   signal: AbortSignal,
 ): Promise<OpenSession> {
-  const { token } = await authMethodFor(auth).logIn(transport, signal);
+  const kept = new KeptToken({ auth, server, memory: createWipedMemory() });
+  await kept.logIn(signal);
+  const token = Buffer.from(kept.inUse()).toString('latin1');
   const forget = secrets.register(token);
   return {
     token,
     ask: (query, asking) => transport.send({ ...query, token, signal: asking }),
     async end() {
-      if (auth.method === 'kubernetes') await giveBack(transport, token);
+      if (auth.method === 'kubernetes') await revokeToken(server, kept.inUse);
+      kept.close();
       forget();
     },
   };
-}
-
-/** Revokes the token. A policy may forbid that; then the token expires with its lease. */
-async function giveBack(transport: VaultTransport, token: string): Promise<void> {
-  const path = 'auth/token/revoke-self';
-  await transport.send({ method: 'POST', path, token, timeoutMs: 2_000 }).catch(() => undefined);
 }
 
 /** Capabilities by path. */
@@ -193,7 +204,7 @@ function open({ url, caFiles, caPath, client }: VaultEndpoint): TLSSocket {
     port: Number(url.port || 443),
     secureContext: new TlsContext({ caFiles, caPath, client }).current(),
     rejectUnauthorized: false,
-    ...(isIP(host) === 0 && { servername: host }),
+    servername: serverNameOf(host),
   });
 }
 

@@ -1,5 +1,6 @@
 import { kvPaths } from '../../keyserver/path.ts';
-import { vaultSettings as requiredVaultSettings, transitSettings } from '../../keyserver/settings.ts';
+import { vaultSettings as requiredVaultSettings } from '../../keyserver/settings.ts';
+import { transitSettings } from '../../keyserver/transit-settings.ts';
 import { storeSettings } from '../../objects/upstream/store-settings.ts';
 import {
   boolean,

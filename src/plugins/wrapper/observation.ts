@@ -58,7 +58,7 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
       'component',
       'node',
     ])
-    .set(1, { version: wrapperVersion(), component: 'wrapper', node: process.version });
+    .set(1, { version: svcVersion(), component: 'wrapper', node: process.version });
   const counter = (name: string, help: string, ...labels: string[]) =>
     metrics.counter(`svc_wrapper_${name}`, help, labels);
   const gauge = (name: string, help: string) => metrics.gauge(`svc_wrapper_${name}`, help);
@@ -141,11 +141,4 @@ function formatForOutput(): LogFormat {
  */
 function standardErrorSink(): Sink {
   return descriptorSink(standardError, { ready: canWrite });
-}
-
-/** Set by the bundler: a bundle may have no package.json beside it. */
-declare const SVC_BUNDLED_VERSION: string | undefined;
-
-export function wrapperVersion(): string {
-  return typeof SVC_BUNDLED_VERSION === 'string' ? SVC_BUNDLED_VERSION : svcVersion();
 }

@@ -1,4 +1,4 @@
-import { isVaultError, mayPass, VaultError } from '../../keyserver/contract.ts';
+import { isVaultError, LoginRefused, mayPass, retryAfterOf, VaultError } from '../../keyserver/contract.ts';
 import type { TokenLease } from '../../keyserver/logins.ts';
 import type { SecretClient, SecretDocument } from '../../keyserver/secret-client/contract.ts';
 import { messageOf, SvcError } from '../../runtime/errors.ts';
@@ -84,11 +84,13 @@ export interface Fetched {
 
 /** Short, so that applications start soon after the secrets server is unsealed. */
 const backoff = { initialMs: 100, maxMs: 600 };
+/** Each is an entry in an audit log, and a question to the API server. */
+const refusedMs = 2_000;
 
 /**
  * Logs in once and reads every path (both at once if the token is already known); retries while the secrets server is
- * sealed, away or busy.
- * @throws VaultError: a refusal at once, `unavailable` (exit 69) when the time is up
+ * sealed, away or busy, or refuses the login.
+ * @throws VaultError: a refusal of a path at once, of the login or `unavailable` (exit 69) when the time is up
  */
 async function fetchSecrets(client: SecretClient, options: FetchOptions): Promise<Fetched> {
   const { paths, timeoutMs, signal, log } = options;
@@ -110,7 +112,8 @@ async function fetchSecrets(client: SecretClient, options: FetchOptions): Promis
     ...backoff,
     maxElapsedMs: timeoutMs,
     signal,
-    isRetryable: mayPass,
+    isRetryable: (error) => mayPass(error) || error instanceof LoginRefused,
+    leastMs: (error) => (error instanceof LoginRefused ? refusedMs : retryAfterOf(error)),
     onRetry: (error, delayMs, count) => complain(log, error, delayMs, count),
   });
 }
@@ -119,7 +122,8 @@ async function fetchSecrets(client: SecretClient, options: FetchOptions): Promis
 function complain(log: Logger, error: unknown, delayMs: number, count: number): void {
   if (count % 10 !== 1) return;
   const reason = messageOf(error);
-  log.warn('secrets.waiting', { error: reason, attempt: count, retry_ms: Math.round(delayMs) });
+  const nextStep = error instanceof SvcError ? error.nextStep : undefined;
+  log.warn('secrets.waiting', { error: reason, nextStep, attempt: count, retry_ms: Math.round(delayMs) });
 }
 
 /**

@@ -1,10 +1,11 @@
+import { svcVersion } from '../../runtime/component/package-folder.ts';
 import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { descriptorSink } from '../../runtime/logging/create-logger.ts';
 import { type Logger, reportFailure } from '../../runtime/logging/logger.ts';
 import { errorCount, hint } from '../../runtime/settings/resolve.ts';
 import { type Setting, settingSummary } from '../../runtime/settings/setting.ts';
 import { copyFolder, installFolder, isSelfContained, ownFolder } from './install-folder.ts';
-import { configuredLogger, earlyLogger, wrapperVersion } from './observation.ts';
+import { configuredLogger, earlyLogger } from './observation.ts';
 import { nodeOptions } from './prepare-application.ts';
 import { readConfig, type WrapperConfig } from './read-config.ts';
 import { wrapperSettings } from './settings.ts';
@@ -26,7 +27,7 @@ const standardOutput = 1;
 export function prepare(argv: readonly string[], env: Env): PreparedConfig {
   try {
     const { shows, copyTo, installTo, ...given } = parseArguments(argv);
-    if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${wrapperVersion()}`);
+    if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${svcVersion()}`);
     if (copyTo !== undefined) return copyOwnFolder(copyTo, env);
     if (installTo !== undefined) return installOwnFolder(installTo, env);
     const config = readConfig({ ...given, env });

@@ -1,4 +1,5 @@
 import type { SecretClient } from '../../keyserver/secret-client/contract.ts';
+import { TokenKeeper } from '../../keyserver/token-keeper.ts';
 import { exitStatus } from '../../runtime/errors.ts';
 import { sleep } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger, stackOf } from '../../runtime/logging/logger.ts';
@@ -7,7 +8,7 @@ import { exitAtOnce } from '../../runtime/native/own-process.ts';
 import { signalNumber } from '../../runtime/native/processes.ts';
 import { registerLater } from './agent/register.ts';
 import { createRepeater, type Repeat, reportProtection } from './agent/report.ts';
-import { keep, Rotation, TokenKeeper } from './keep.ts';
+import { keep, Rotation } from './keep.ts';
 import type { Delivered } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
 import type { Obtained } from './obtain.ts';

@@ -8,6 +8,10 @@ export function packageFolder(): URL {
   return folder;
 }
 
+/** Set by the bundler of the wrapper, which may have no package.json beside it. */
+declare const SVC_BUNDLED_VERSION: string | undefined;
+
 export function svcVersion(): string {
+  if (typeof SVC_BUNDLED_VERSION === 'string') return SVC_BUNDLED_VERSION;
   return JSON.parse(readFileSync(new URL('package.json', packageFolder()), 'utf8')).version;
 }

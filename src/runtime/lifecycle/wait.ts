@@ -114,6 +114,8 @@ export function startPeriodic({ pass, signal, firstMs = 0, shortestPauseMs = 0 }
 export interface RetryOptions extends BackoffOptions {
   /** False for errors that another attempt cannot fix. */
   readonly isRetryable: (error: unknown) => boolean;
+  /** Milliseconds that the next attempt waits at least, such as a server asks for. */
+  readonly leastMs?: (error: unknown) => number;
   /** Total number of attempts, including the first. */
   readonly maxAttempts?: number;
   /** Milliseconds after the first attempt beyond which no further one begins. */
@@ -135,7 +137,7 @@ export async function retry<T>(attempt: (count: number) => Promise<T>, options: 
       return await attempt(count);
     } catch (error) {
       options.signal?.throwIfAborted();
-      const delayMs = backoff.next();
+      const delayMs = Math.max(backoff.next(), options.leastMs?.(error) ?? 0);
       if (!mayGoOn(error, count, delayMs, end, options)) throw error;
       options.onRetry?.(error, delayMs, count);
       await sleep(delayMs, options.signal);
@@ -189,17 +191,26 @@ export interface RepeatedOptions extends Omit<PeriodicOptions, 'pass'> {
   readonly delayMs: () => number;
   /** Milliseconds until the next pass after a failure. */
   readonly backoff: Backoff;
+  /** Milliseconds that it waits at least. */
+  readonly leastMs?: ((error: unknown) => number) | undefined;
   /** Not called for a pass that failed because the signal was aborted. */
   readonly onFailure: (error: unknown, retryMs: number) => void;
 }
 
 /** Repeats work that may fail: a failure is reported and never ends the loop. */
-export function startRepeated({ work, delayMs, backoff, onFailure, ...rest }: RepeatedOptions): Periodic {
+export function startRepeated({
+  work,
+  delayMs,
+  backoff,
+  leastMs,
+  onFailure,
+  ...rest
+}: RepeatedOptions): Periodic {
   const pass = async () => {
     try {
       await work();
     } catch (error) {
-      const retryMs = backoff.next();
+      const retryMs = Math.max(backoff.next(), leastMs?.(error) ?? 0);
       if (!rest.signal.aborted) onFailure(error, retryMs);
       return retryMs;
     }

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
+import { type AddressInfo, isIP, type LookupFunction, type Server, type Socket } from 'node:net';
 import type { Stream } from 'node:stream';
 import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 import { emitEveryRequest } from './every-request.ts';
@@ -358,4 +358,9 @@ const localhost: LookupFunction = (_name, { all }, callback) =>
  * only, since others could listen on the second one while the server is up.
  */
 export const lookupOf = (host: string): LookupFunction | undefined =>
-  host.toLowerCase() === 'localhost' ? localhost : undefined;
+  withoutDot(host.toLowerCase()) === 'localhost' ? localhost : undefined;
+
+/** What a TLS client names: no address, and no dot at the end (RFC 6066), which most servers refuse. */
+export const serverNameOf = (host: string): string => (isIP(host) === 0 ? withoutDot(host) : '');
+
+const withoutDot = (host: string): string => host.replace(/\.$/, '');

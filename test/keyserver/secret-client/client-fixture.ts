@@ -11,18 +11,23 @@ export interface TestClient extends SecretClient {
 }
 
 export type ClientChanges = Partial<VaultConfig['endpoint']> &
-  Partial<Omit<SecretClientOptions, 'config' | 'memory'>> & { auth?: VaultAuth; namespace?: string };
+  Partial<Omit<SecretClientOptions, 'config' | 'memory' | 'timeouts'>> &
+  SecretClientOptions['timeouts'] & { auth?: VaultAuth; namespace?: string };
 
-const bounds = ['token', 'connectTimeoutMs', 'requestTimeoutMs', 'openServiceAccountToken'] as const;
+const options = ['token', 'openServiceAccountToken'] as const;
+const times = ['connectTimeoutMs', 'requestTimeoutMs'] as const;
 
 /** A client in ordinary memory, with the token `s.token` unless another login is given. */
 export function clientOf(url: string | URL, changes: ClientChanges = {}): TestClient {
   const { auth = { method: 'token', token: 's.token' }, namespace, ...rest } = changes;
   const memory = plainMemory();
   const endpoint = { skipVerify: false, caFiles: [], caPath: undefined, client: undefined, ...rest };
-  const given = Object.fromEntries(bounds.filter((name) => name in rest).map((name) => [name, rest[name]]));
+  const those = (names: readonly (keyof typeof rest)[]) =>
+    Object.fromEntries(names.filter((name) => name in rest).map((name) => [name, rest[name]]));
   const config = { endpoint: { ...endpoint, url: new URL(url) }, auth, namespace };
-  return Object.assign(createSecretClient({ config, memory, ...given }), { memory });
+  return Object.assign(createSecretClient({ config, memory, ...those(options), timeouts: those(times) }), {
+    memory,
+  });
 }
 
 /** A signal for what should succeed or fail long before. */

@@ -110,6 +110,23 @@ test('a connection is kept, and the one used last comes first', async () => {
   stop();
 });
 
+test('a host name that ends in a dot is named without it', async () => {
+  const names: unknown[] = [];
+  const server = createTlsServer(authority.issue({ commonName: 'server' }), (socket) => {
+    names.push(socket.servername);
+    socket.on('data', () => socket.write(ok('hello')));
+    socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const client = new Http1Client({ host: 'localhost.', port, tls: { ca: authority.cert } }, usual, 1_000);
+  assert.is((await ask(client)).body, 'hello');
+  assert.equal(names, ['localhost']);
+  client.close();
+  server.close();
+});
+
 test('over TLS, records of one read are handed over together, and whole', async () => {
   const body = Buffer.alloc(3 * 1024 * 1024, 'svc works ').toString();
   const { client, stop } = await stand((socket) => socket.write(ok(body)), {}, true);

@@ -57,11 +57,14 @@ const clients: Readonly<Record<string, Ask>> = {
   },
   async 'key server'({ url }) {
     const address = new URL(url);
-    const client = createJsonHttpClient({
-      ...connectionDefaults,
-      ...{ address, namespace: undefined, skipVerify: false, followStandby: false },
-      tls: { caFiles: [], caPath: undefined, client: undefined },
-    });
+    const client = createJsonHttpClient(
+      {
+        ...connectionDefaults,
+        ...{ address, namespace: undefined, userAgent: 'test', skipVerify: false, followStandby: false },
+        tls: { caFiles: [], caPath: undefined, client: undefined },
+      },
+      undefined,
+    );
     const request = { method: 'GET', origin: address, path: '/v1/x', headers: {}, timeoutMs: 10_000 };
     return client.exchange(request).finally(() => client.close());
   },

@@ -1,4 +1,5 @@
-import { transitSettings, vaultRules, vaultSettings } from '../../../keyserver/settings.ts';
+import { vaultRules, vaultSettings } from '../../../keyserver/settings.ts';
+import { transitSettings } from '../../../keyserver/transit-settings.ts';
 import { objectSettings } from '../../../objects/settings.ts';
 import { type StoreAddress, storeOf } from '../../../objects/upstream/store-settings.ts';
 import { regionName } from '../../../runtime/net/aws-endpoint.ts';

@@ -120,7 +120,7 @@ function openKeys(settings: ReadingSettings, log: Logger): KeySource {
     const identities = readRecoveryKeys(recoveryKey ?? '');
     return { keys: recoveryDataKeys(identities, { requireBound }), close: async () => undefined };
   }
-  const keyServer = openKeyServer(settings, log);
+  const keyServer = openKeyServer('decrypt', settings, log);
   const transit = keyServer.transit(settings.transitMount, settings.transitKey);
   return { keys: createDataKeys(transit, { binding: 'key', requireBound }), close: keyServer.close };
 }

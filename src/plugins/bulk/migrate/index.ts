@@ -63,7 +63,7 @@ export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> 
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );
   const log = await createLogger({ component: 'proxy-migrate', level: 'error' });
-  const keyServer = openKeyServer(settings, log);
+  const keyServer = openKeyServer('migrate', settings, log);
   const services = openServices(settings, keyServer, call.sources.env, log);
   const run: Run = { call, place, settings, services, faults: new Faults(), found: {} };
   const { host } = storeOf(settings).upstream;

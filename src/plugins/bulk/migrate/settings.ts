@@ -1,4 +1,5 @@
-import { transitSettings, vaultSettings } from '../../../keyserver/settings.ts';
+import { vaultSettings } from '../../../keyserver/settings.ts';
+import { transitSettings } from '../../../keyserver/transit-settings.ts';
 import { objectSettings } from '../../../objects/settings.ts';
 import { byteSize, integer, type Resolved, type Settings } from '../../../runtime/settings/setting.ts';
 

@@ -64,7 +64,7 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
   );
   const { host } = storeOf(settings).upstream;
   const log = await createLogger({ component: 'proxy-rewrap', level: 'error' });
-  const keyServer = openKeyServer(settings, log);
+  const keyServer = openKeyServer('rewrap', settings, log);
   const transits = transitsOf(settings, keyServer);
   const keys = createDataKeys(transits.from, { binding: 'key', requireBound: false });
   const objects = openBulkObjects(settings, keys, call.sources.env, log);

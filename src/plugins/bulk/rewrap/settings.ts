@@ -1,5 +1,6 @@
 import { transitKeyName } from '../../../keyserver/path.ts';
-import { transitSettings, vaultSettings } from '../../../keyserver/settings.ts';
+import { vaultSettings } from '../../../keyserver/settings.ts';
+import { transitSettings } from '../../../keyserver/transit-settings.ts';
 import { objectSettings } from '../../../objects/settings.ts';
 import {
   enumeration,

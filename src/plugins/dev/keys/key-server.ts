@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isRecord } from '../../../keyserver/answers.ts';
 import { isEncodedPath } from '../../../keyserver/path.ts';
-import { isRecord } from '../../../keyserver/transit-messages.ts';
 import { parseBounded } from '../../../runtime/bounds/bounded-json.ts';
 import { collect } from '../../../runtime/bounds/collect.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../keyserver/transit-messages.ts';
+import { isRecord } from '../../../keyserver/answers.ts';
 import { KeyRefusal, noSuchPath, nothingThere, unsupported } from './access.ts';
 import type { DevKeyRequest, KeyAnswer, KeyServerState } from './exchange.ts';
 import { isBelowKv, type KvFields, type KvStore, kvMount } from './kv-store.ts';

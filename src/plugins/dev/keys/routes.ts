@@ -1,4 +1,5 @@
-import { isCanonicalBase64, isRecord } from '../../../keyserver/transit-messages.ts';
+import { isRecord } from '../../../keyserver/answers.ts';
+import { isCanonicalBase64 } from '../../../keyserver/transit-messages.ts';
 import { DurationError, parseDuration } from '../../../runtime/units.ts';
 import {
   capabilityFor,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { connectionDefaults, type VaultConnectionSettings } from '../../../keyserver/connection.ts';
+import { isRecord } from '../../../keyserver/answers.ts';
+import { type VaultConnectionSettings, vaultConnection } from '../../../keyserver/connection.ts';
 import { failureOf, type VaultRequest } from '../../../keyserver/contract.ts';
 import { createNodeVaultTransport } from '../../../keyserver/node-vault-transport.ts';
 import { vaultPath } from '../../../keyserver/path.ts';
-import { isRecord } from '../../../keyserver/transit-messages.ts';
 import { kvMount } from './kv-store.ts';
 
 export interface Administered {
@@ -69,15 +69,10 @@ function textOf(policy: PolicyRules): string {
   return rules.join('');
 }
 
-function connectionTo(url: string): VaultConnectionSettings {
-  return {
-    ...connectionDefaults,
-    address: new URL(url),
-    namespace: undefined,
-    tls: { caFiles: [], caPath: undefined, client: undefined },
-    skipVerify: false,
-    followStandby: false,
-  };
+function connectionTo(address: string): VaultConnectionSettings {
+  const url = new URL(address);
+  const endpoint = { url, skipVerify: false, caFiles: [], caPath: undefined, client: undefined };
+  return vaultConnection({ endpoint, namespace: undefined }, 'dev');
 }
 
 /** Values by field, by the secret's name below `secret/`, such as `demo/db`. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { isRecord } from '../../../keyserver/transit-messages.ts';
+import { isRecord } from '../../../keyserver/answers.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { stage } from '../stage.ts';

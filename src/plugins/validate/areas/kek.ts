@@ -1,5 +1,5 @@
+import { dataOf, isRecord } from '../../../keyserver/answers.ts';
 import { vaultPath } from '../../../keyserver/path.ts';
-import { dataOf, isRecord } from '../../../keyserver/transit-messages.ts';
 import {
   type Check,
   type CheckContext,

@@ -1,8 +1,9 @@
+import { svcVersion } from '../../../runtime/component/package-folder.ts';
 import { messageOf, SvcError } from '../../../runtime/errors.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { isCovered } from '../../../runtime/native/own-process.ts';
-import { type Observation, wrapperVersion } from '../observation.ts';
+import type { Observation } from '../observation.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
   type Acknowledgement,
@@ -115,7 +116,7 @@ async function ask(
   log: Logger,
 ): Promise<void> {
   const protection = measureOwnProtection().wrapper;
-  const registration = { podUid, version: wrapperVersion(), protection, requireEnforcement };
+  const registration = { podUid, version: svcVersion(), protection, requireEnforcement };
   const { tier, enforcing, reason, agentVersion } = await registerWithAgent(registration, options);
   observation.agentTier.set(tier);
   observation.agentEnforcing.set(enforcing ? 1 : 0);

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
+import { svcVersion } from '../../../runtime/component/package-folder.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { hasCapability, isDumpable } from '../../../runtime/native/own-process.ts';
 import { type MappedRange, outsideCode, parseRange } from '../../../runtime/native/process-lock.ts';
 import { softLimit, statusBytes, statusField } from '../../../runtime/native/process-status.ts';
-import { type Observation, wrapperVersion } from '../observation.ts';
+import type { Observation } from '../observation.ts';
 import type { PreparedApplication } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
@@ -64,7 +65,7 @@ export function measureProtection(
 ): AgentReport {
   const { wrapper, secretMemory } = measureOwnProtection(regions);
   const application = pid === undefined ? undefined : measureApplicationProtection(pid);
-  return { podUid, version: wrapperVersion(), wrapper, application, secretMemory, delivery };
+  return { podUid, version: svcVersion(), wrapper, application, secretMemory, delivery };
 }
 
 /**

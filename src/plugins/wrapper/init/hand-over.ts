@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import type { SecretClient } from '../../../keyserver/secret-client/contract.ts';
 import type { AuthorityPlaces } from '../../../keyserver/settings.ts';
+import { TokenKeeper } from '../../../keyserver/token-keeper.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { LeanHealthServer } from '../../../runtime/health/lean-health-server.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -9,7 +10,6 @@ import { readProcess } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { measureOwnProtection } from '../agent/report.ts';
-import { TokenKeeper } from '../keep.ts';
 import type { Observation } from '../observation.ts';
 import type { Obtained } from '../obtain.ts';
 import { type ApplicationEnvironment, withoutNodeOptions } from '../prepare-application.ts';

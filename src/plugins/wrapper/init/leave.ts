@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
+import type { TokenKeeper } from '../../../keyserver/token-keeper.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import { sendRecord } from '../../../runtime/native/record-channel.ts';
 import { memfdRegion, type ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { findProgram } from '../../../runtime/native/spawn.ts';
-import type { TokenKeeper } from '../keep.ts';
 import type { Observation } from '../observation.ts';
 import type { PreparedApplication } from '../prepare-application.ts';
 import { writeLaunch } from './launch-region.ts';

@@ -93,7 +93,8 @@ function trustedFiles({ caFiles, caPath }: AuthorityPlaces): string[] {
 }
 
 /** All kinds of entries: a link may lead to a certificate later. */
-const namesIn = (folder: string): string[] => readdirSync(folder).map((name) => `${folder}/${name}`);
+const namesIn = (folder: string): string[] =>
+  readdirSync(folder, { encoding: 'utf8', recursive: true }).map((name) => `${folder}/${name}`);
 
 /** The first file that the application could replace, or a setting or capability that gives access to others. */
 function openToApplication(

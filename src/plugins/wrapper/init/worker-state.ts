@@ -1,9 +1,10 @@
 import type { AuthorityPlaces } from '../../../keyserver/settings.ts';
+import type { TokenKnowledge } from '../../../keyserver/token-keeper.ts';
 import type { MetricSamples } from '../../../runtime/health/health.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import type { SecretMemory, ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import type { SecretMemoryProtection } from '../agent/agent-client.ts';
-import type { RefusedSecrets, TokenKnowledge } from '../keep.ts';
+import type { RefusedSecrets } from '../keep.ts';
 
 /** What one worker remembers for the next; none of it is secret. */
 export interface WorkerMemory {

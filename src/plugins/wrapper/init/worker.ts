@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryAfterOf } from '../../../keyserver/contract.ts';
 import { createSecretClient } from '../../../keyserver/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../../keyserver/settings.ts';
+import { TokenKeeper } from '../../../keyserver/token-keeper.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
@@ -28,7 +30,7 @@ import {
 import { registerLater } from '../agent/register.ts';
 import { measureProtection, reportToAgent } from '../agent/report.ts';
 import { createDigest } from '../digest.ts';
-import { keepOnce, Rotation, reportKeepFailure, retryPauses, TokenKeeper } from '../keep.ts';
+import { keepOnce, Rotation, reportKeepFailure, retryPauses } from '../keep.ts';
 import type { Delivered } from '../name-secrets.ts';
 import { configuredLogger, createObservation, earlyLogger, type Observation } from '../observation.ts';
 import { parseArguments } from '../prepare.ts';
@@ -150,7 +152,8 @@ async function pass({ tokens, rotation, settings, observation, log, before, sign
     await keepOnce({ tokens, rotation: rotates, observation, log, signal });
     return { failures: 0, delayMs: tokens.delayMs(settings.renewalInterval) };
   } catch (error) {
-    const delayMs = retryPauses(() => tokens.longestRetryMs(), before.failures).next();
+    const pause = retryPauses(() => tokens.longestRetryMs(), before.failures).next();
+    const delayMs = Math.max(pause, retryAfterOf(error));
     reportKeepFailure({ observation, log }, error, delayMs);
     return { failures: before.failures + 1, delayMs };
   }

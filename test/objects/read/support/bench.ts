@@ -75,6 +75,7 @@ async function startProxy(
   const config = { ...defaults(store, upstream, folder), ...overrides };
   const refused: string[] = [];
   const vaultClient = createVaultClient({
+    component: 'test',
     config: {
       endpoint: {
         url: new URL(vault.url),

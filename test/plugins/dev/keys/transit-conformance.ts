@@ -157,10 +157,13 @@ const configOf = (url: string, token: string) => ({
 });
 
 const clientOf = (url: string, token: string): ExchangingVaultClient =>
-  createVaultClient({ config: configOf(url, token), log: quietLog(), onState: () => undefined });
+  createVaultClient({
+    ...{ component: 'test', config: configOf(url, token), log: quietLog() },
+    onState: () => undefined,
+  });
 
 async function send(url: string, token: string | undefined, request: VaultRequest) {
-  const transport = createLeanTransport(vaultConnection(configOf(url, '')));
+  const transport = createLeanTransport(vaultConnection(configOf(url, ''), 'test'));
   try {
     return await transport.send({ ...request, ...(token === undefined ? {} : { token }) });
   } finally {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { fieldsOf } from '../../../../keyserver/auth.ts';
+import { dataOf, isRecord } from '../../../../keyserver/answers.ts';
 import { failureOf } from '../../../../keyserver/contract.ts';
 import { vaultPath } from '../../../../keyserver/path.ts';
 import { mountIn, mountRequest, placeIn, segmentsOf } from '../../../../keyserver/secret-client/kv.ts';
-import { dataOf } from '../../../../keyserver/transit-messages.ts';
 import {
   type CheckContext,
   type CheckFailure,
@@ -103,6 +102,12 @@ interface KvPlace {
   readonly readPath: string;
 }
 
+function textAt(body: unknown, names: readonly string[]): string | undefined {
+  const at = (found: unknown, name: string) => (isRecord(found) ? found[name] : undefined);
+  const value = names.reduce<unknown>(at, body);
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** @returns the error if the server has no such store, or the login has no permission there */
 async function kvPlace(session: VaultSession, given: string, signal: AbortSignal): Promise<KvPlace | string> {
   const segments = segmentsOf(given);
@@ -110,7 +115,7 @@ async function kvPlace(session: VaultSession, given: string, signal: AbortSignal
   const answer = await session.ask(query, signal);
   if (answer.status === 403) return 'There is no such store, or the policy permits nothing there.';
   if (answer.status !== 200) throw failureOf(query, answer);
-  const found = mountIn(fieldsOf(answer));
+  const found = mountIn({ string: (...names) => textAt(answer.body, names) });
   if (found === undefined || !['kv', 'generic'].includes(found.type))
     return 'It is not in a key/value store.';
   const { path: mount, kvVersion: version } = found;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { dataOf } from '../../../../keyserver/answers.ts';
 import { vaultPath } from '../../../../keyserver/path.ts';
 import { authMethod } from '../../../../keyserver/settings.ts';
-import { dataOf } from '../../../../keyserver/transit-messages.ts';
 import {
   type CheckContext,
   type CheckFailure,

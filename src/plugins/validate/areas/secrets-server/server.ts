@@ -1,5 +1,5 @@
+import { isRecord } from '../../../../keyserver/answers.ts';
 import { failureOf, isVaultError, type VaultResponse } from '../../../../keyserver/contract.ts';
-import { isRecord } from '../../../../keyserver/transit-messages.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import {
   type Check,

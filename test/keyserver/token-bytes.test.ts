@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { VaultError } from '../../../src/keyserver/contract.ts';
-import { readTokenBytes } from '../../../src/keyserver/secret-client/create-secret-client.ts';
-import { plainMemory } from '../../support/plain-memory.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { VaultError } from '../../src/keyserver/contract.ts';
+import { readTokenBytes } from '../../src/keyserver/token-bytes.ts';
+import { plainMemory } from '../support/plain-memory.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const tokens = suite('tokens as bytes');
 const folder = temporaryFolder('token-bytes');

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { VaultError } from '../../../../src/keyserver/contract.ts';
-import type { RenewedLease } from '../../../../src/keyserver/logins.ts';
-import { TokenKeeper } from '../../../../src/plugins/wrapper/keep.ts';
+import { VaultError } from '../../src/keyserver/contract.ts';
+import type { RenewedLease } from '../../src/keyserver/logins.ts';
+import { TokenKeeper } from '../../src/keyserver/token-keeper.ts';
 
 const keeper = suite('token keeper');
 const signal = new AbortController().signal;

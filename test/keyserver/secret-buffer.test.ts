@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SecretBuffer } from '../../../src/keyserver/secret-client/secret-socket.ts';
-import { plainMemory } from '../../support/plain-memory.ts';
+import { SecretBuffer } from '../../src/keyserver/secret-buffer.ts';
+import { plainMemory } from '../support/plain-memory.ts';
 
 const buffers = suite('growing secret memory');
 
