@@ -1,4 +1,4 @@
-import { connect, constants } from 'node:http2';
+import { connect } from 'node:http2';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
 import { frame } from '../../../../src/runtime/protocols/grpc.ts';
@@ -83,6 +83,8 @@ export async function holdAsAgents(
   };
 }
 
+const maxReportMs = 30_000;
+
 /** Connects with the certificate that the operator has made for its agents, each as the agent of a node of its own. */
 export async function attackAsAgents(
   { api, operator }: LimitedOperator,
@@ -120,9 +122,18 @@ export async function attackAsAgents(
             .on('response', look)
             .on('trailers', look)
             .on('error', () => {});
-          stream.on('close', () => resolve(status)).resume();
+          // a session that does not read, since it waits to write, never learns that it was reset
+          const late = setTimeout(() => {
+            resolve(status);
+            session.destroy();
+          }, maxReportMs);
+          stream
+            .on('close', () => {
+              clearTimeout(late);
+              resolve(status);
+            })
+            .resume();
           stream.end(report, () => {});
-          setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), 30_000).unref();
         });
       return { session, send };
     }),
