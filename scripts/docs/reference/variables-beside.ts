@@ -8,6 +8,12 @@ export const variablesBeside: Readonly<Record<string, readonly [by: string, mean
   SVC_DEBUG: ['every command', 'Not empty: a defect of svc is shown with its stack'],
   SVC_SECRET_FD: ['SDKs', 'Descriptor with the secrets, set by the wrapper; unset: the environment is read'],
   NODE_TLS_REJECT_UNAUTHORIZED: ['Node', '`0`: no server is verified; `svc validate` reports it'],
+  SSL_CERT_FILE: [
+    'clients of the key server',
+    'CAs to trust where none is given or mounted; unset: the bundle of the system',
+  ],
+  SSL_CERT_DIR: ['the same', 'Folders with more of them, separated by colons'],
+  NODE_EXTRA_CA_CERTS: ['Node; the same', 'File with CAs to trust besides'],
   NO_COLOR: ['every command', 'Not empty: no colour; wins over `FORCE_COLOR`'],
   FORCE_COLOR: ['every command', 'Colour even without a terminal; `0` and `false`: none'],
   TERM: ['every command', '`dumb`: neither colour nor progress'],
