@@ -98,7 +98,7 @@ test('a sealed key server, until it is unsealed', async () => {
   await bao.seal();
   const sealed = await start();
   const { keys = '', vault = '', ...more } = await reasons(sealed);
-  assert.match(keys, /sealed/i);
+  assert.match(keys, /sealed/i, keys);
   assert.match(vault, /sealed/i);
   assert.equal(more, {});
   await bao.unseal();
