@@ -34,7 +34,7 @@ export function connectionsIn(memory: number): number {
 
 /**
  * What callers make the operator hold at a time: 43 MiB in a container of 128 MiB, beside the process itself (36), the
- * objects of the cluster (20) and the states of agents (12); 17 are left for garbage. Reviews may take all of it, and
+ * objects of the cluster (16) and the states of agents (7); 26 are left for garbage and holes. Reviews may take all of it, and
  * agents what reviews leave: they lose their connections while a review waits for the memory, and connect again.
  */
 export class CallerMemory {

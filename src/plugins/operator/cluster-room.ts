@@ -15,11 +15,11 @@ interface Named {
 
 const MiB = 1024 * 1024;
 /** What the operator takes beside the objects, most of it for reviews. */
-const ownMemory = 108 * MiB;
-const leastRoom = 20 * MiB;
+const ownMemory = 112 * MiB;
+const leastRoom = 16 * MiB;
 const mostRoom = 512 * MiB;
 
-/** 20 MiB in a container of 128 MiB, and half of what a larger one has more. */
+/** 16 MiB in a container of 128 MiB, and half of what a larger one has more. */
 export function roomWithin(memory: number): number {
   return Math.min(mostRoom, leastRoom + Math.max(0, memory - ownMemory - leastRoom) / 2);
 }

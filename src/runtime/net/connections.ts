@@ -17,7 +17,11 @@ export interface ConnectionBounds {
   readonly requests: number;
   /** Milliseconds without traffic after which a request may be ended for the sake of another. */
   readonly staleMs: number;
-  /** Whether an address with more connections than any other gives way first. Not behind a load balancer. */
+  /**
+   * Whether an address with more connections than any other gives way first. Not behind a load balancer. For one of its
+   * own it gives up none that is younger than `staleMs`: callers that connect again and again would leave more memory
+   * to collect than a busy process collects, and end each other's handshakes.
+   */
   readonly shared: boolean;
   /** Takes the memory of a connection. @returns gives it back; undefined if there is none */
   readonly hold: () => (() => void) | undefined;
@@ -36,6 +40,7 @@ interface Watched {
   /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
   readBefore: number;
   idleSince: number;
+  readonly acceptedAt: number;
   readonly pace: Pace;
   /** Gives back the memory of the connection. */
   readonly release: () => void;
@@ -143,12 +148,12 @@ export class Connections {
 
   /** Ends one connection, in the order of `guard`, because its memory is needed. @returns false if none gives way */
   endOne(): boolean {
-    return this.#endOfGreediest() || this.#endIdle() || this.endStale();
+    return this.#endOfGreediest(undefined) ?? (this.#endIdle() || this.endStale());
   }
 
   #admit(accepted: Socket, isTls: boolean): boolean {
     if (this.#closing) return !accepted.destroy();
-    const release = this.#makeRoom(isTls);
+    const release = this.#makeRoom(accepted, isTls);
     if (release === undefined) resetSocket(accepted);
     else this.#watch(accepted, isTls ? peerOf(accepted) : undefined, release);
     return release !== undefined;
@@ -156,12 +161,14 @@ export class Connections {
 
   #watch(accepted: Socket, handshake: string | undefined, release: () => void): void {
     const pace = new Pace({ bytes: 1, ms: this.#bounds.staleMs }, 0);
+    const acceptedAt = performance.now();
     const idle = {
+      acceptedAt,
       requests: 0,
       refused: 0,
       last: undefined,
       readBefore: 0,
-      idleSince: performance.now(),
+      idleSince: acceptedAt,
       pace,
       release,
     };
@@ -171,24 +178,33 @@ export class Connections {
   }
 
   /** Ends others where that is needed. */
-  #makeRoom(isTls: boolean): (() => void) | undefined {
+  #makeRoom({ remoteAddress }: Socket, isTls: boolean): (() => void) | undefined {
     const [oldest] = this.#handshakes.values();
     if (isTls && oldest !== undefined && this.#handshakes.size >= this.#bounds.handshakes) this.#end(oldest);
     const isFull = this.#watched.size >= this.#bounds.connections;
-    if (isFull && !this.endOne()) return undefined;
+    const endOne = () => this.#endOfGreediest(remoteAddress) ?? (this.#endIdle() || this.endStale());
+    if (isFull && !endOne()) return undefined;
     const { hold } = this.#bounds;
-    return hold() ?? (this.endOne() ? hold() : undefined);
+    return hold() ?? (endOne() ? hold() : undefined);
   }
 
-  /** Only an address with several connections is greedy. */
-  #endOfGreediest(): boolean {
-    if (!this.#bounds.shared) return false;
+  /**
+   * Only an address with several connections is greedy.
+   * @param newcomer the address for whose connection another is to end
+   * @returns undefined if there is no such address, false if it gives up none
+   */
+  #endOfGreediest(newcomer: string | undefined): boolean | undefined {
+    if (!this.#bounds.shared) return undefined;
     const byAddress = Map.groupBy(this.#watched, ([{ remoteAddress }]) => remoteAddress);
     let most: [Socket, Watched][] = [];
     for (const own of byAddress.values()) if (own.length > most.length) most = own;
-    const [oldest, second] = most;
-    if (oldest === undefined || second === undefined) return false;
-    return this.#endIdle(most) || this.#end(oldest[0]);
+    const [first, second] = most;
+    if (first === undefined || second === undefined) return undefined;
+    const grown = performance.now() - this.#bounds.staleMs;
+    const isOwn = newcomer === first[0].remoteAddress;
+    const among = isOwn ? most.filter(([, { acceptedAt }]) => acceptedAt <= grown) : most;
+    const [oldest] = among;
+    return oldest !== undefined && (this.#endIdle(among) || this.#end(oldest[0]));
   }
 
   /** Runs within OpenSSL: nothing may end the connection here. */

@@ -33,7 +33,7 @@ test(`${requests} requests: the right bytes or an error, and nothing else`, asyn
     ['GET 5xx', 150 * share],
     ['PUT 2xx', 200 * share],
     ['POST 2xx', 60 * share],
-    ['caller 2xx', 90 * share],
+    ['caller 2xx', 75 * share],
     ['caller 4xx', 240 * share],
   ];
   for (const [what, count] of least)

@@ -10,15 +10,16 @@ const test = suite('connections of a server');
 
 /** As much of a socket as is looked at, with how it was ended. */
 class FakeSocket extends EventEmitter {
-  readonly remoteAddress = '127.0.0.1';
+  readonly remoteAddress: string;
   readonly remotePort: number;
   bytesRead = 0;
   bytesWritten = 0;
   ended = '';
 
-  constructor(remotePort = 0) {
+  constructor(remotePort = 0, remoteAddress = '127.0.0.1') {
     super();
     this.remotePort = remotePort;
+    this.remoteAddress = remoteAddress;
   }
 
   destroySoon(): void {
@@ -181,6 +182,21 @@ test('of requests that stand still the one that did so for the longest is ended'
   moving.bytesWritten = 1;
   assert.ok(watched.endStale());
   assert.equal(endings([still, moving]), ['reset', '']);
+});
+
+test('an address gives up its connections for others, and its young ones not for its own', () => {
+  const watched = new Connections({ connections: 2, shared: true, staleMs: 3_600_000 });
+  const server = new EventEmitter();
+  watched.guard(server as Server);
+  const add = (address: string) => {
+    const socket = new FakeSocket(0, address);
+    server.emit('connection', socket);
+    return socket;
+  };
+  const own = ['10.0.0.1', '10.0.0.1', '10.0.0.1'].map(add);
+  assert.equal(endings(own), ['', '', 'reset']);
+  const other = add('10.0.0.2');
+  assert.equal(endings([...own, other]), ['reset', '', 'reset', '']);
 });
 
 test('a place is free when its connection has closed', () => {

@@ -19,10 +19,10 @@ export interface NodeRegistryLimits {
 
 const MiB = 1_048_576;
 
-/** 12 MiB in a container of 128 MiB, enough for 256 nodes of 110 pods, and with its memory more. */
+/** 7 MiB in a container of 128 MiB, enough for 128 nodes of 110 pods, and with its memory more. */
 export function bytesOfStates(memory: number): number {
   const known = memory === 0 ? Number.POSITIVE_INFINITY : memory;
-  return Math.min(512 * MiB, Math.max(12 * MiB, Math.floor((known * 12) / 128)));
+  return Math.min(512 * MiB, Math.max(7 * MiB, Math.floor((known * 7) / 128)));
 }
 
 /** Agents report at least every 15 s and gather for 0.2 s: one report may be lost and repeated after its timeout. */
