@@ -113,7 +113,9 @@ async function startProxy(
     onRefused: () => undefined,
     accessLog: undefined,
   });
-  const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
+  // longer than clients keep connections, as in the server that is shipped
+  const limits = { requestTimeout: 0, keepAliveTimeout: 120_000, maxHeaderSize: 64 * 1024 };
+  const server = createServer(limits, (request, response) => {
     void dispatch(request, response, false, context.memory.hold('heads'));
   });
   server.on('checkContinue', (request, response) => {
