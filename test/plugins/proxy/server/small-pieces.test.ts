@@ -1,11 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readRawBody } from '../../../../src/plugins/proxy/server/client-streams.ts';
 import { joinSmallPieces } from '../../../../src/runtime/net/join-small-pieces.ts';
+import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { listen } from '../../../support/loopback.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -95,6 +99,28 @@ test('a body that nobody reads stops the connection', async () => {
     return request.readableLength;
   });
   assert.ok(held < 150_000, `${held}`);
+});
+
+test('over TLS, a body in chunks of a byte arrives whole, and lets others go meanwhile', async () => {
+  const authority = createCertificateAuthority();
+  const body = randomBytes(200_000);
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const server = createTlsServer({ ...authority.issue({ commonName: 'proxy' }) }, (request) => {
+    joinSmallPieces(request);
+    collect(request).then((read) => resolve(read.body), reject);
+  });
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  socket.on('error', () => undefined).write(chunked(body, [1]));
+  assert.ok((await promise).equals(body));
+  assert.ok(turns > 20, `${turns} turns for others`);
+  clearInterval(timer);
+  socket.destroy();
+  server.closeAllConnections();
+  server.close();
 });
 
 test.run();
