@@ -72,8 +72,9 @@ export interface Work<E extends StoredEntry = StoredEntry> {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly faults: Faults;
-  /** Called with each page, and after each object whether it could be processed or not. */
-  onListed(count: number): void;
+  /** Of which the listed ones are counted here. */
+  readonly counts: { listed: number };
+  /** Called after each object, whether it could be processed or not. */
   onSeen(): void;
 }
 
@@ -85,11 +86,11 @@ type ForEach<E> = (entry: E, signal: AbortSignal) => Promise<void>;
  * @throws what ends the run; see Faults
  */
 export async function workOn<E extends StoredEntry>(
-  { pages, concurrency, signal, faults, onListed, onSeen }: Work<E>,
+  { pages, concurrency, signal, faults, counts, onSeen }: Work<E>,
   begin: (page: readonly E[]) => ForEach<E> | Promise<ForEach<E>>,
 ): Promise<void> {
   for await (const page of pages) {
-    onListed(page.length);
+    counts.listed += page.length;
     const process = await begin(page);
     await eachOf(page, concurrency, signal, async (entry, each) => {
       try {

@@ -132,10 +132,7 @@ async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
   const faults = new Faults(call.to);
   const tally = new RunTally();
   const work: Work = {
-    ...{ pages: source.pages(place.prefix, signal), concurrency, signal, faults },
-    onListed(count) {
-      tally.counts.listed += count;
-    },
+    ...{ pages: source.pages(place.prefix, signal), concurrency, signal, faults, counts: tally.counts },
     onSeen: () => call.onProgress(tally.counts),
   };
   const endedBy = await earlyEnd(

@@ -126,10 +126,7 @@ async function migrateAll(run: Run): Promise<void> {
   const pages = listObjects(services.upstream, { ...place, versioned, reservedPrefix }, signal);
   const { counts } = tally;
   const work: Work = {
-    ...{ pages, concurrency, signal, faults },
-    onListed(count) {
-      counts.listed += count;
-    },
+    ...{ pages, concurrency, signal, faults, counts },
     onSeen() {
       counts.seen++;
       call.onProgress(counts);

@@ -131,10 +131,7 @@ async function rewrapAll(run: Run): Promise<void> {
   const pages = listObjects(upstream, { ...place, versioned, reservedPrefix }, signal);
   const { counts } = tally;
   const work: Work = {
-    ...{ pages, concurrency, signal, faults },
-    onListed(count) {
-      counts.listed += count;
-    },
+    ...{ pages, concurrency, signal, faults, counts },
     onSeen() {
       counts.seen++;
       onProgress(counts);
