@@ -35,7 +35,7 @@ interface Watched {
   requests: number;
   /** Of them, those that were refused: nothing but the rest of their bodies is awaited. */
   refused: number;
-  /** The last one that began. */
+  /** The last one that began, until it ends: idle connections keep no heads. */
   last: Begun | undefined;
   /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
   readBefore: number;
@@ -76,8 +76,8 @@ export class Connections {
   /**
    * Counts a server's connections as they are accepted, before any handshake. One above the limit, or without memory,
    * ends a connection whose requests were refused, else the slowest with an unfinished handshake or head, else the
-   * longest idle one, else the longest stale one; if there is none, it is refused. Where the places are shared, the address with the most connections ends one of its own, in the
-   * same order, if need be with a request in progress.
+   * longest idle one, else the longest stale one; if there is none, it is refused. Where the places are shared, the
+   * address with the most connections ends one of its own, in the same order, if need be with a request in progress.
    */
   guard(server: Server): void {
     emitEveryRequest(server);
@@ -106,6 +106,7 @@ export class Connections {
     if (response instanceof http.ServerResponse)
       watched.last = { request: response.req, writtenBefore: socket.bytesWritten };
     response.once('close', () => {
+      if (watched.requests === 1) watched.last = undefined;
       count(watched, -1);
       if (this.#closing) endIdle(watched);
     });
@@ -148,7 +149,11 @@ export class Connections {
 
   /** Ends one connection, in the order of `guard`, because its memory is needed. @returns false if none gives way */
   endOne(): boolean {
-    return this.#endOfGreediest(undefined) ?? (this.#endIdle() || this.endStale());
+    return this.#endFor(undefined);
+  }
+
+  #endFor(newcomer: string | undefined): boolean {
+    return this.#endOfGreediest(newcomer) ?? (this.#endIdle() || this.endStale());
   }
 
   #admit(accepted: Socket, isTls: boolean): boolean {
@@ -182,10 +187,9 @@ export class Connections {
     const [oldest] = this.#handshakes.values();
     if (isTls && oldest !== undefined && this.#handshakes.size >= this.#bounds.handshakes) this.#end(oldest);
     const isFull = this.#watched.size >= this.#bounds.connections;
-    const endOne = () => this.#endOfGreediest(remoteAddress) ?? (this.#endIdle() || this.endStale());
-    if (isFull && !endOne()) return undefined;
+    if (isFull && !this.#endFor(remoteAddress)) return undefined;
     const { hold } = this.#bounds;
-    return hold() ?? (endOne() ? hold() : undefined);
+    return hold() ?? (this.#endFor(remoteAddress) ? hold() : undefined);
   }
 
   /**

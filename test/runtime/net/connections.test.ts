@@ -5,6 +5,8 @@ import { Stream } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ConnectionBounds, Connections } from '../../../src/runtime/net/connections.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const test = suite('connections of a server');
 
@@ -115,6 +117,29 @@ for (const [name, request] of Object.entries({
   test(`requests ${name} are counted like others: node:http would answer any number of them`, async () => {
     assert.is(await requestsMade(request.repeat(2_000)), 9);
   });
+
+test('an idle connection keeps nothing of a request that has been answered', async () => {
+  const connections = new Connections({ requests: 8 });
+  const heads: WeakRef<object>[] = [];
+  const server = createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
+    heads.push(new WeakRef(request));
+    connections.begin(request.socket, response);
+    response.end();
+  });
+  connections.guard(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(client, 'data');
+  const isGone = async () => {
+    collectGarbage();
+    return heads.length === 1 && heads[0]?.deref() === undefined;
+  };
+  await waitFor('the request to be collected', isGone);
+  client.destroy();
+  server.close();
+});
 
 test('one whose requests were all refused gives way first, though their bodies have not come', () => {
   const { watched, add, begin } = bounded(4);
