@@ -5,7 +5,8 @@ import { type LogLine, logLines } from './log-lines.ts';
 import { temporaryFolder } from './temporary.ts';
 import type { Stoppable } from './types.ts';
 
-const ENTRY = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
+/** Elsewhere for a run against another tree, such as that of the image. */
+const ENTRY = process.env['SVC_TEST_ENTRY'] ?? fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 
 export interface ComponentPlan {
   /** As `svc run` knows it. */
@@ -18,7 +19,7 @@ export interface ComponentPlan {
   readonly under?: readonly string[];
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
-  /** Default: `bin/run.js`. */
+  /** Default: SVC_TEST_ENTRY, else `bin/run.js` of the work tree. */
   readonly entry?: string;
   /** Whether it is ready, once it listens; default: it is then. What this throws counts as not yet. */
   readonly ready?: (started: LogLine) => Promise<boolean>;

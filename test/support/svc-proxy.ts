@@ -16,8 +16,7 @@ const imageEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
  * @throws Error with what it printed when it ends, or is not ready in time
  */
 export async function startSvcProxy(config: SvcProxyConfig): Promise<SvcProxy> {
-  const { args = [], under = [], nodeArgs = [], waitReady = true } = config;
-  const entry = config.entry ?? process.env.SVC_TEST_ENTRY;
+  const { args = [], under = [], nodeArgs = [], waitReady = true, entry } = config;
   const proxy = await startComponent({
     ...{ name: 'proxy', args, under, nodeArgs, ...(entry === undefined ? {} : { entry }) },
     env: () => environment(config),
