@@ -8,6 +8,7 @@ import { http } from '../support/http.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
+import { protocolOf } from '../support/tls-versions.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Crowd, settled } from './support/crowd.ts';
 import { createListenerCertificate } from './support/listener-certificate.ts';
@@ -169,6 +170,8 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
   'something that is not TLS': () => sendEach(600, Buffer.from('GET / HTTP/1.1\r\n\r\n')),
   'handshakes that are torn': () => tear(repetitions(600, 3_000), 60),
   renegotiations: async () => assert.is(await renegotiate(50), 0),
+  'TLS 1.3, for its KeyUpdate records': async () =>
+    assert.is(await protocolOf(crowd.address, 'TLSv1.3'), undefined),
   'records of one byte': () => sendRecordsOfOneByte(16, repetitions(2_000, 40_000)),
   'connections that are idle': async () => void (await crowd.established(640)),
 };

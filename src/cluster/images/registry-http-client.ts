@@ -7,6 +7,7 @@ import { CollectedBytes, collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { outliveAborts, serverNameOf } from '../../runtime/net/connections.ts';
 import { limitAnswer } from '../../runtime/net/limit-answer.ts';
+import { GatedHttpsAgent } from '../../runtime/net/tls-record-gate.ts';
 import { mayBeRegistry } from './registry-access.ts';
 
 export interface RegistryHttpRequest {
@@ -59,7 +60,10 @@ export function createRegistryHttpClient({ authorities, ...rules }: WireOptions)
   };
   const agents = {
     'http:': judgeAddresses(outliveAborts(new http.Agent(connections)), rules),
-    'https:': judgeAddresses(outliveAborts(new https.Agent({ ...connections, ...(trusted || {}) })), rules),
+    'https:': judgeAddresses(
+      outliveAborts(new GatedHttpsAgent({ ...connections, ...(trusted || {}) })),
+      rules,
+    ),
   };
   return {
     async send(request) {

@@ -11,6 +11,7 @@ import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts'
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { http } from '../../../support/http.ts';
 import { quietLog as log } from '../../../support/quiet-log.ts';
+import { protocolOf } from '../../../support/tls-versions.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { reviewOf } from '../webhook/support/review-of.ts';
 
@@ -59,6 +60,14 @@ const review = JSON.stringify(reviewOf({ spec: { containers: [] } }));
 const length = Buffer.byteLength(review);
 const oneRequest = `POST /mutate HTTP/1.1\r\nHost: webhook\r\nContent-Length: ${length}\r\n\r\n${review}`;
 const pipelined = oneRequest.repeat(300);
+
+test('nobody announces other keys as often as they like: TLS 1.3 is refused', async () => {
+  await attacked(4, async ({ url }) => {
+    const { hostname: host, port } = new URL(url);
+    assert.is(await protocolOf({ host, port: Number(port) }, 'TLSv1.3'), undefined);
+    assert.is(await protocolOf({ host, port: Number(port) }, 'TLSv1.2'), 'TLSv1.2');
+  });
+});
 
 test('a target that is no URL does not end the process', () =>
   attacked(10, async ({ open, url }) => {

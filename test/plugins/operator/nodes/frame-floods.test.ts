@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { createGrpcEndpoint } from '../../../../src/plugins/operator/nodes/grpc-endpoint.ts';
 import { Budget } from '../../../../src/runtime/bounds/budget.ts';
 import { listen } from '../../../support/loopback.ts';
+import { protocolOf } from '../../../support/tls-versions.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 import { announced, frameOf, headOf, opening } from './frames.ts';
@@ -69,6 +70,12 @@ for (const [name, blocks] of Object.entries(floods)) {
     assert.ok(await isEnded(rig, blocks));
   });
 }
+
+test('is refused with TLS 1.3, in which it could announce other keys as often as it likes', async ({
+  rig,
+}) => {
+  assert.is(await protocolOf(rig.address, 'TLSv1.3'), undefined);
+});
 
 test('is ended at the third report that it breaks off in one packet', async ({ rig }) => {
   const endpoint = await createGrpcEndpoint(() => new Promise(() => {}), new Budget(0));
