@@ -36,12 +36,14 @@ export function rulesOf(grants: readonly EgressGrant[]): EgressRule[] {
 function portsByPeer(grants: readonly EgressGrant[]): PeerPorts[] {
   const known = new Map<string, PeerPorts>();
   for (const { peer, protocol, port } of grants) {
-    const key = sortKey(peer);
+    // blocks are in their canonical form
+    const key = 'ipBlock' in peer ? peer.ipBlock.cidr : JSON.stringify(inOrder(peer));
     const entry = known.get(key) ?? { peer: inOrder(peer), ports: new Map() };
     entry.ports.set(portKey(protocol, port), { protocol, port });
     known.set(key, entry);
   }
-  return [...known].sort(([one], [other]) => byText(one, other)).map(([, entry]) => entry);
+  const all = [...known.values()].map((entry) => ({ entry, key: sortKey(entry.peer) }));
+  return all.sort((one, other) => byText(one.key, other.key)).map(({ entry }) => entry);
 }
 
 function portsIn(keys: readonly string[], { ports }: PeerPorts): EgressRule['ports'] {
@@ -53,9 +55,9 @@ function portKey(protocol: Protocol, port: number | string): string {
   return typeof port === 'number' ? `0${String(port).padStart(5, '0')}/${protocol}` : `1${port}/${protocol}`;
 }
 
-/** Sorts pods first, then IPv4, then IPv6, each by bits. */
+/** Of a peer in order: sorts pods first, then IPv4, then IPv6, each by bits. */
 function sortKey(peer: Peer): string {
-  if (!('ipBlock' in peer)) return `0${JSON.stringify(inOrder(peer))}`;
+  if (!('ipBlock' in peer)) return `0${JSON.stringify(peer)}`;
   const block = parseBlock(peer.ipBlock.cidr);
   if (block === undefined) return `2${peer.ipBlock.cidr}`;
   const bytes = block.address.toByteArray();

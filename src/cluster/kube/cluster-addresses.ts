@@ -1,4 +1,4 @@
-import { type Destination, destinationOf, plainHost, serviceOfHost } from '../egress/address.ts';
+import { type Destination, plainHost, serviceOfHost } from '../egress/address.ts';
 import type {
   AddressAndPort,
   DnsFacts,
@@ -8,7 +8,6 @@ import type {
 } from '../egress/contract.ts';
 import { usualDns } from '../egress/destination-grants.ts';
 import type { Protocol } from '../egress/grants.ts';
-import type { Wanted } from '../egress/wanted.ts';
 import type { EgressDestination } from '../resources/resources.ts';
 import { type KubeClient, type KubeObject, unless } from './client.ts';
 import { collectAll } from './list.ts';
@@ -47,10 +46,10 @@ export interface ClusterAddresses {
 
 export function createClusterAddresses(options: ClusterAddressesOptions): ClusterAddresses {
   const { client, now, freshMs = 20_000 } = options;
-  const recent = { now, freshMs, maxKeys: 2_000 };
+  const recent = { now, freshMs, max: 2_000 };
   const servers = createRecent<readonly AddressAndPort[]>(recent);
   const dns = createRecent<DnsFacts>(recent);
-  const inCluster = createRecent<Target>(recent);
+  const inCluster = createRecent<Target>({ now, freshMs, max: maxRemembered, costOf: costOfTarget });
   const endpointOf: ClusterAddresses['endpointOf'] = async (to, namespace, signal, protocol = 'TCP') => {
     const host = plainHost(to.host);
     const key = `${namespace} ${host} ${to.port} ${protocol}`;
@@ -80,6 +79,13 @@ export function createClusterAddresses(options: ClusterAddressesOptions): Cluste
 /** An endpoint, or a name that DNS has to resolve. */
 type Target = EgressEndpoint | { readonly kind: 'name'; readonly name: string };
 
+/** Of a Service without a selector, whose endpoints are written by whoever may create EndpointSlices there. */
+export const maxEndpoints = 256;
+/** Endpoints of all Services that are remembered; a Service counts as eight more. */
+const maxRemembered = 16_384;
+const costOfTarget = (target: Target): number =>
+  8 + (target.kind === 'service' ? target.service.endpoints.length : 0);
+
 async function targetOf(
   { host, port }: Destination,
   namespace: string,
@@ -106,14 +112,11 @@ function isName(host: string): boolean {
 /** The API server's addresses for pods: Service `default/kubernetes` and its endpoints. @throws KubeError */
 async function apiServerAddresses(client: KubeClient, signal: AbortSignal): Promise<AddressAndPort[]> {
   const service = await getService(client, 'default', 'kubernetes', signal);
-  const slices = await listSlices(client, 'default', 'kubernetes', signal);
+  const kubernetes = { namespace: 'default', name: 'kubernetes' };
+  const behind = await endpointsOf(client, kubernetes, { protocol: 'TCP' }, signal);
   const ports = service?.spec?.ports ?? [];
   const own = service === undefined ? [] : addressesOf(service);
-  const names = new Set([...ports, ...slices.flatMap((slice) => slice.ports ?? [])].map(({ name }) => name));
-  return [
-    ...own.flatMap((address) => ports.map(({ port }) => ({ address, port }))),
-    ...[...names].flatMap((name) => endpointsOf(slices, name === undefined ? {} : { name }, 'TCP')),
-  ];
+  return [...own.flatMap((address) => ports.map(({ port }) => ({ address, port }))), ...behind];
 }
 
 const nodeCache = { path: '/apis/apps/v1/namespaces/kube-system/daemonsets/node-local-dns' };
@@ -179,8 +182,8 @@ async function serviceFacts(
   if (asked === undefined) return undefined;
   const selects = Object.keys(selector).length > 0;
   const known = typeof asked.targetPort === 'number' || asked.targetPort === undefined;
-  const slices = selects && known ? [] : await listSlices(client, namespace, name, signal);
-  const endpoints = endpointsOf(slices, asked, protocol);
+  const wanted = { protocol, name: asked.name ?? '', maxOfSlice: selects ? 1 : maxEndpoints };
+  const endpoints = selects && known ? [] : await endpointsOf(client, { namespace, name }, wanted, signal);
   return {
     ...{ namespace, name, clusterIPs, selector, port },
     targetPort: asNumber(asked.targetPort ?? port, endpoints),
@@ -204,20 +207,52 @@ function portOf(
   return declared ?? (headless ? { port } : undefined);
 }
 
-/** Addresses behind the Service; a slice has the Service's port names. */
-function endpointsOf(
-  slices: readonly EndpointSlice[],
-  { name = '' }: Pick<ServicePort, 'name'>,
-  protocol: Protocol,
+interface WantedPorts {
+  readonly protocol: Protocol;
+  /** Of the port, which a slice has from its Service. Default: any */
+  readonly name?: string;
+  /** Addresses of one slice; one is enough to learn its ports. Default: as many as of the Service */
+  readonly maxOfSlice?: number;
+}
+
+/** The first addresses behind a Service; nothing else of its slices is kept. @throws KubeError */
+async function endpointsOf(
+  client: KubeClient,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  wanted: WantedPorts,
+  signal: AbortSignal,
+): Promise<AddressAndPort[]> {
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
+  const labelSelector = `kubernetes.io/service-name=${name}`;
+  const keep = (slice: EndpointSlice, found: readonly (readonly AddressAndPort[])[]) => {
+    const left = maxEndpoints - found.reduce((sum, { length }) => sum + length, 0);
+    const some = firstOf(slice, wanted, left);
+    return some.length === 0 ? undefined : some;
+  };
+  return (await collectAll(client, { path, labelSelector }, keep, signal, leaveOut)).flat();
+}
+
+function firstOf(
+  { addressType, endpoints, ports }: EndpointSlice,
+  { protocol, name, maxOfSlice = maxEndpoints }: WantedPorts,
+  left: number,
 ): AddressAndPort[] {
-  return slices
-    .filter(({ addressType }) => addressType !== 'FQDN')
-    .flatMap(({ endpoints, ports }) => {
-      const addresses = (endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []);
-      return (ports ?? [])
-        .filter((port) => (port.name ?? '') === name && (port.protocol ?? 'TCP') === protocol)
-        .flatMap(({ port }) => (port == null ? [] : addresses.map((address) => ({ address, port }))));
-    });
+  const found: AddressAndPort[] = [];
+  if (addressType === 'FQDN') return found;
+  const asked = (ports ?? []).filter(
+    (port) => (name === undefined || (port.name ?? '') === name) && (port.protocol ?? 'TCP') === protocol,
+  );
+  for (const { port } of asked) {
+    let ofPort = 0;
+    for (const { addresses = [] } of port == null ? [] : (endpoints ?? [])) {
+      for (const address of addresses) {
+        if (found.length === left || ofPort === maxOfSlice) break;
+        found.push({ address, port: port as number });
+        ofPort += 1;
+      }
+    }
+  }
+  return found;
 }
 
 /**
@@ -288,68 +323,3 @@ async function listServices(
 
 /** No policy allows the addresses of what is too large to be built, which no controller makes. */
 const leaveOut = () => {};
-
-/** Slices of one Service. @throws KubeError */
-function listSlices(
-  client: KubeClient,
-  namespace: string,
-  service: string,
-  signal: AbortSignal,
-): Promise<EndpointSlice[]> {
-  const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
-  const labelSelector = `kubernetes.io/service-name=${service}`;
-  return collectAll(client, { path, labelSelector }, (slice: EndpointSlice) => slice, signal, leaveOut);
-}
-
-const atOnce = 16;
-/** Servers of one kind in a namespace. Who creates pods there names them, and may own the names and their addresses. */
-const mostDestinations = 256;
-/** Destinations of all ServiceConfigs of a namespace. */
-const maxExtra = 1_024;
-const tooManyAddresses =
-  'The names that the pods use have too many addresses; some are left out of the policy: use fewer names, or blocks (cidr)';
-
-/** @throws KubeError if the API server fails, since no policy must be made from incomplete facts */
-export async function gatherFacts(
-  namespace: string,
-  wanted: Wanted,
-  addresses: ClusterAddresses,
-  signal: AbortSignal,
-): Promise<EgressFacts> {
-  const leftOut: string[] = [];
-  const endpoints = (what: string, urls: ReadonlySet<string>): Promise<EgressEndpoint[]> => {
-    // invalid URLs are reported where they were given
-    const destinations = [...urls].flatMap((url) => destinationOf(url) ?? []);
-    if (destinations.length > mostDestinations)
-      leftOut.push(
-        `The pods use ${destinations.length} ${what}; all but ${mostDestinations} are left out of the policy`,
-      );
-    const allowed = destinations.slice(0, mostDestinations);
-    return inTurn(allowed, (to) => addresses.endpointOf(to, namespace, signal));
-  };
-  const extra = wanted.extra.slice(0, maxExtra);
-  if (extra.length < wanted.extra.length)
-    leftOut.push(
-      `The ServiceConfigs have ${wanted.extra.length} egress destinations; all but ${maxExtra} are left out of the policy`,
-    );
-  const facts = {
-    namespace,
-    vaults: await endpoints('secrets servers', wanted.vaults),
-    stores: await endpoints('object stores', wanted.stores),
-    storeBlocks: wanted.storeBlocks,
-    apiServer: await addresses.apiServer(signal),
-    dns: await addresses.dns(signal),
-    extra: await inTurn(extra, (each) => addresses.extraOf(each, namespace, signal)),
-  };
-  if (addresses.isFull(namespace)) leftOut.push(tooManyAddresses);
-  return { ...facts, warnings: [...wanted.warnings, ...leftOut] };
-}
-
-/** A few at a time, so that a silent name server delays only some of them. */
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  for (let at = 0; at < items.length; at += atOnce) {
-    done.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))));
-  }
-  return done;
-}

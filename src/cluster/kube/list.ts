@@ -61,7 +61,7 @@ export async function listAll<O extends KubeObject>(
 const maxBeginnings = 3;
 
 /**
- * What `keep` makes of every object, but for undefined. Begins again where the API server has forgotten the place
+ * What `keep` makes of every object, but for undefined; it sees what was kept so far. Begins again where the API server has forgotten the place
  * within the list (410), as after a pause.
  * @param onOutline as of `listAll`
  * @throws KubeError
@@ -69,14 +69,14 @@ const maxBeginnings = 3;
 export async function collectAll<O extends KubeObject, T>(
   client: KubeClient,
   selection: Selection,
-  keep: (object: O) => T | undefined,
+  keep: (object: O, found: readonly T[]) => T | undefined,
   signal: AbortSignal,
   onOutline?: (outline: O) => void,
 ): Promise<T[]> {
   for (let begun = 1; ; begun++) {
     const found: T[] = [];
     const take = (object: O) => {
-      const kept = keep(object);
+      const kept = keep(object, found);
       if (kept !== undefined) found.push(kept);
     };
     try {

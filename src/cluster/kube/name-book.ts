@@ -152,11 +152,12 @@ export function systemResolver(servers?: readonly string[]): NameResolver {
   };
 }
 
-export interface RecentOptions {
+export interface RecentOptions<T> {
   readonly now: () => number;
   readonly freshMs: number;
-  /** Maximum number of entries; the least recently used is dropped. */
-  readonly maxKeys: number;
+  /** Maximum number of entries, or their total cost; the least recently used is dropped. */
+  readonly max: number;
+  readonly costOf?: (value: T) => number;
 }
 
 /** Caches answers for some time; failures are not cached. */
@@ -164,8 +165,11 @@ export interface Recent<T> {
   get(key: string, load: () => Promise<T>): Promise<T>;
 }
 
-export function createRecent<T>({ now, freshMs, maxKeys }: RecentOptions): Recent<T> {
-  const known = new BoundedMap<string, { readonly value: T }>(maxKeys, { age: { mostMs: freshMs, now } });
+export function createRecent<T>({ now, freshMs, max, costOf = () => 1 }: RecentOptions<T>): Recent<T> {
+  const known = new BoundedMap<string, { readonly value: T }>(max, {
+    age: { mostMs: freshMs, now },
+    costOf: (_key, { value }) => costOf(value),
+  });
   return {
     async get(key, load) {
       const entry = known.get(key);

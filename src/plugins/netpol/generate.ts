@@ -5,7 +5,7 @@ import { egressPolicies } from '../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../cluster/egress/wanted.ts';
 import { wideningPolicies } from '../../cluster/egress/widening.ts';
 import { type KubeClient, KubeError } from '../../cluster/kube/client.ts';
-import { gatherFacts } from '../../cluster/kube/cluster-addresses.ts';
+import { gatherFacts } from '../../cluster/kube/gather-facts.ts';
 import { protectedLabel } from '../../cluster/kube/labels.ts';
 import {
   createNameBook,

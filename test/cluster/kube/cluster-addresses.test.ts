@@ -1,11 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { egressPolicies } from '../../../src/cluster/egress/policies.ts';
 import { KubeError, type KubeErrorCode, type KubeRequest } from '../../../src/cluster/kube/client.ts';
 import {
   type ClusterAddresses,
   createClusterAddresses,
-  gatherFacts,
 } from '../../../src/cluster/kube/cluster-addresses.ts';
+import { gatherFacts } from '../../../src/cluster/kube/gather-facts.ts';
 import { createNameBook } from '../../../src/cluster/kube/name-book.ts';
 import { fakeClient } from '../../support/fake-client.ts';
 
@@ -265,6 +266,50 @@ test('of a namespace are those of its first 256 secrets servers, and it is told'
     'first',
     'The pods use 300 secrets servers; all but 256 are left out of the policy',
   ]);
+});
+
+/** Ports 1 to `count` of one name. */
+const onPorts = (host: string, count: number) =>
+  Array.from({ length: count }, (_, at) => ({ host, port: at + 1 }));
+
+test('of a namespace are at most 8,192 with their ports, and it is told', async (rig) => {
+  const many = Array.from({ length: 512 }, (_, at) => `198.51.${100 + (at >> 8)}.${at & 255}`);
+  const names = createNameBook({
+    now: () => 0,
+    resolver: async () => ({ addresses: many, failed: false }),
+  });
+  const client = fakeClient(() => Promise.reject(new Error('nothing of the cluster is asked')));
+  const addresses = createClusterAddresses({ client, now: () => 0, names });
+  const servers = { ...rig.addresses, endpointOf: addresses.endpointOf, extraOf: addresses.extraOf };
+  const none = { vaults: new Set<string>(), stores: new Set<string>(), storeBlocks: [], warnings: [] };
+  const wanted = { ...none, extra: onPorts('many.names.example', 1_024) };
+  const facts = await gatherFacts('shop', wanted, servers, signal);
+  const known = facts.extra.filter((each) => (each.addresses?.length ?? 0) > 0);
+  assert.is(known.length, 16);
+  assert.is(facts.extra.length, 1_024);
+  assert.match(facts.warnings?.join() ?? '', 'more than 8192 addresses and ports');
+  const before = process.cpuUsage();
+  const { policies } = egressPolicies(facts);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok((user + system) / 1_000 < 1_000, 'one namespace holds up all others');
+  assert.is(policies[0]?.spec.egress.flatMap(({ to }) => to).length, 512 + 1);
+});
+
+test('are the first 256 of a Service without a selector, of whatever its slices have', async (rig) => {
+  const { selector: _, ...own } = vault;
+  rig.objects[at('vault', 'vault')] = service('vault', 'vault', own);
+  const addresses = Array.from(
+    { length: 90_000 },
+    (_, at) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`,
+  );
+  const ports = [{ name: 'api', port: 8200 }];
+  rig.objects[slicesAt('vault', 'vault')] = list(slice(addresses, ports), slice(addresses, ports));
+  const found = await to(rig, 'vault.vault');
+  assert.is(found.kind === 'service' && found.service.endpoints.length, 256);
+  const wanted = { vaults: new Set(['https://vault.vault']), stores: new Set<string>() };
+  const more = { storeBlocks: [], warnings: [], extra: [] };
+  const facts = await gatherFacts('shop', { ...wanted, ...more }, rig.addresses, signal);
+  assert.match(facts.warnings?.join() ?? '', 'Service vault/vault may have more than 256 endpoints');
 });
 
 test.run();

@@ -63,7 +63,7 @@ function ask({ port }: Loopback, agent: https.Agent): Promise<Buffer> {
 test('end the connection when they are more than 64', async (context) => {
   const server = await flooding({ count: 200 });
   context.stop = server.stop;
-  const failure = await ask(server, context.agent).then(() => assert.unreachable(), String);
+  const failure = await ask(server, context.agent).then(() => 'an answer', String);
   assert.match(failure, 'more than 64 TLS records without data');
 });
 

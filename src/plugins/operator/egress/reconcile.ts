@@ -11,7 +11,7 @@ import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../cluster/eg
 import { wideningPolicies } from '../../../cluster/egress/widening.ts';
 import { isExempt, isProtected } from '../../../cluster/injection/protected-pods.ts';
 import { apply, hasCode, type KubeClient, unless } from '../../../cluster/kube/client.ts';
-import { gatherFacts } from '../../../cluster/kube/cluster-addresses.ts';
+import { gatherFacts } from '../../../cluster/kube/gather-facts.ts';
 import { managedBy } from '../../../cluster/kube/labels.ts';
 import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -186,10 +186,22 @@ function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
   return [...new Set([...hosts(vaults, 'Secrets server'), ...hosts(stores, 'Object store')])].sort();
 }
 
-/** With jitter, so that the namespaces do not ask at the same time. */
+/** So many addresses take as long again to look up and to compare as all else of a namespace. */
+const manyAddresses = 512;
+
+/**
+ * With jitter, so that the namespaces do not ask at the same time. A namespace with thousands of addresses, which name
+ * servers of its users may make up, comes less often.
+ */
 function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
   const isUnresolved = unresolvedIn(facts).length > 0;
-  return (isUnresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
+  const usualMs = isUnresolved ? tuning.unresolvedMs : tuning.refreshMs;
+  return usualMs * (1 + addressesIn(facts) / manyAddresses) * (0.8 + 0.4 * Math.random());
+}
+
+function addressesIn({ vaults, stores, extra }: EgressFacts): number {
+  const lists = [...vaults, ...stores, ...extra].map((to) => ('addresses' in to ? to.addresses : undefined));
+  return lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
 }
 
 /** `foreign`: a policy with this name and other content belongs to somebody else. */

@@ -62,7 +62,7 @@ export function createTerm(
   onApplied: CiliumKeeperOptions['onApplied'],
 ): EgressTerm {
   const { keepMs, freshMs, now, graceMs } = tuning;
-  const answers = createRecent<NameAnswer>({ now, freshMs, maxKeys: maxAnswers });
+  const answers = createRecent<NameAnswer>({ now, freshMs, max: maxAnswers });
   const names = createNameBook({
     resolver: (host, signal) => answers.get(host, () => resolver(host, signal)),
     ...{ now, keepMs, freshMs, maxNames: mostNames },
@@ -131,7 +131,7 @@ interface CiliumKeeperOptions {
 
 export function createCiliumKeeper(options: CiliumKeeperOptions): CiliumKeeper {
   const { client, now, freshMs = 60_000, onApplied } = options;
-  const known = createRecent<boolean>({ now, freshMs, maxKeys: 1 });
+  const known = createRecent<boolean>({ now, freshMs, max: 1 });
   const isThere = (signal: AbortSignal) => known.get(group, () => hasCilium(client, signal));
   const ours = async (path: string, signal: AbortSignal) => {
     const found = await unless(client.request<CiliumObject>({ path, signal }), 'KUBE_NOT_FOUND');

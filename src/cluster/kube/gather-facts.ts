@@ -1,0 +1,97 @@
+import { type Destination, destinationOf } from '../egress/address.ts';
+import type { EgressEndpoint, EgressFacts, ServiceFacts } from '../egress/contract.ts';
+import type { Wanted } from '../egress/wanted.ts';
+import type { EgressDestination } from '../resources/resources.ts';
+import { type ClusterAddresses, maxEndpoints } from './cluster-addresses.ts';
+
+const atOnce = 16;
+/** Servers of one kind in a namespace. Who creates pods there names them, and may own the names and their addresses. */
+const maxDestinations = 256;
+/** Destinations of all ServiceConfigs of a namespace. */
+const maxExtra = 1_024;
+const tooManyAddresses =
+  'The names that the pods use have too many addresses; some are left out of the policy: use fewer names, or blocks (cidr)';
+
+/**
+ * Addresses of the destinations of a namespace, each as often as it has ports: what its policies are made from. Who
+ * creates pods there may own the names, and name each on a thousand ports.
+ */
+const maxGrants = 8_192;
+const tooManyGrants = `The destinations of the pods have more than ${maxGrants} addresses and ports; some are left out of the policy: use fewer names and ports, or blocks (cidr)`;
+
+/** @throws KubeError if the API server fails, since no policy must be made from incomplete facts */
+export async function gatherFacts(
+  namespace: string,
+  wanted: Wanted,
+  addresses: ClusterAddresses,
+  signal: AbortSignal,
+): Promise<EgressFacts> {
+  const leftOut = new Set<string>();
+  let grants = 0;
+  /** What there is room for; what there is none for stays without addresses, which allows nothing. */
+  const within = (found: readonly string[]): readonly string[] => {
+    grants += found.length;
+    if (grants <= maxGrants) return found;
+    grants -= found.length;
+    leftOut.add(tooManyGrants);
+    return [];
+  };
+  const ofService = (service: ServiceFacts): ServiceFacts => {
+    const { endpoints } = service;
+    if (endpoints.length === maxEndpoints)
+      leftOut.add(
+        `Service ${service.namespace}/${service.name} may have more than ${maxEndpoints} endpoints; others are left out of the policy`,
+      );
+    return within(endpoints.map(({ address }) => address)).length === 0
+      ? { ...service, endpoints: [] }
+      : service;
+  };
+  const endpointOf = async (to: Destination): Promise<EgressEndpoint> => {
+    const found = await addresses.endpointOf(to, namespace, signal);
+    return found.kind === 'service'
+      ? { ...found, service: ofService(found.service) }
+      : { ...found, addresses: within(found.addresses) };
+  };
+  const extraOf = async (each: EgressDestination): Promise<EgressFacts['extra'][number]> => {
+    const found = await addresses.extraOf(each, namespace, signal);
+    return {
+      ...found,
+      ...(found.service && { service: ofService(found.service) }),
+      ...(found.addresses && { addresses: within(found.addresses) }),
+    };
+  };
+  const endpoints = (what: string, urls: ReadonlySet<string>): Promise<EgressEndpoint[]> => {
+    // invalid URLs are reported where they were given
+    const destinations = [...urls].flatMap((url) => destinationOf(url) ?? []);
+    if (destinations.length > maxDestinations)
+      leftOut.add(
+        `The pods use ${destinations.length} ${what}; all but ${maxDestinations} are left out of the policy`,
+      );
+    return inTurn(destinations.slice(0, maxDestinations), endpointOf);
+  };
+  const extra = wanted.extra.slice(0, maxExtra);
+  if (extra.length < wanted.extra.length)
+    leftOut.add(
+      `The ServiceConfigs have ${wanted.extra.length} egress destinations; all but ${maxExtra} are left out of the policy`,
+    );
+  const facts = {
+    namespace,
+    vaults: await endpoints('secrets servers', wanted.vaults),
+    stores: await endpoints('object stores', wanted.stores),
+    storeBlocks: wanted.storeBlocks,
+    apiServer: await addresses.apiServer(signal),
+    dns: await addresses.dns(signal),
+    extra: await inTurn(extra, extraOf),
+  };
+  if (addresses.isFull(namespace)) leftOut.add(tooManyAddresses);
+  return { ...facts, warnings: [...wanted.warnings, ...leftOut] };
+}
+
+/** A few at a time, so that a silent name server delays only some of them. */
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (let at = 0; at < items.length; at += atOnce) {
+    done.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))));
+  }
+  return done;
+}
