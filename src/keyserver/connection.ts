@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { svcVersion } from '../runtime/component/package-folder.ts';
 import { exitStatus, SvcError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
+import { tlsClientLimits } from '../runtime/net/tls-limits.ts';
 import { certificateFiles } from './certificate-files.ts';
 import type { VaultEndpoint, VaultPlace } from './settings.ts';
 
@@ -142,7 +143,7 @@ function load(files: TlsFiles, trusted: Authorities): SecureContext {
   const trust = { ...trusted, ...clientIdentity(files) };
   // an intermediate CA or the server's own certificate is an anchor like any other, as in OpenBao's own client
   return createSecureContext({
-    minVersion: 'TLSv1.2',
+    ...tlsClientLimits,
     secureOptions,
     allowPartialTrustChain: true,
     ...trust,

@@ -1,4 +1,3 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
@@ -7,8 +6,10 @@ import { CollectedBytes, collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { outliveAborts, serverNameOf } from '../../runtime/net/connections.ts';
 import { limitAnswer } from '../../runtime/net/limit-answer.ts';
+import { tlsClientLimits } from '../../runtime/net/tls-limits.ts';
 import { GatedHttpsAgent } from '../../runtime/net/tls-record-gate.ts';
 import { mayBeRegistry } from './registry-access.ts';
+import { createRegistryLookup, type Lookup } from './registry-lookup.ts';
 
 export interface RegistryHttpRequest {
   readonly method: 'GET' | 'HEAD';
@@ -55,15 +56,13 @@ export interface WireOptions extends ConnectRules {
 
 export function createRegistryHttpClient({ authorities, ...rules }: WireOptions): RegistryHttpClient {
   // once instead of for each connection, because there are many public CAs
-  const trusted = authorities && {
-    secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates(), authorities] }),
-  };
+  const secureContext = tls.createSecureContext({
+    ...tlsClientLimits,
+    ...(authorities && { ca: [...tls.getCACertificates(), authorities] }),
+  });
   const agents = {
     'http:': judgeAddresses(outliveAborts(new http.Agent(connections)), rules),
-    'https:': judgeAddresses(
-      outliveAborts(new GatedHttpsAgent({ ...connections, ...(trusted || {}) })),
-      rules,
-    ),
+    'https:': judgeAddresses(outliveAborts(new GatedHttpsAgent({ ...connections, secureContext })), rules),
   };
   return {
     async send(request) {
@@ -212,12 +211,7 @@ export interface ConnectRules {
   readonly local: boolean;
   /** Places in the form of `placeOf` whose addresses are not checked. */
   readonly trusted?: ReadonlySet<string> | undefined;
-  /** Default: the system's lookup. */
-  readonly lookup?: (
-    host: string,
-    options: LookupOptions & { all: true },
-    done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-  ) => void;
+  readonly lookup?: Lookup;
 }
 
 type Options = http.ClientRequestArgs & { readonly lookup?: LookupFunction };
@@ -251,7 +245,7 @@ const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
 /** Rejects a name with even one forbidden address. */
 function judgedLookup(rules: ConnectRules): LookupFunction {
-  const ask = rules.lookup ?? (lookup as NonNullable<ConnectRules['lookup']>);
+  const ask = rules.lookup ?? createRegistryLookup();
   return (host, options, done) => {
     ask(host, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, '', 0);

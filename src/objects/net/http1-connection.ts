@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { release } from '../../runtime/memory.ts';
 import { lookupOf, resetSocket, serverNameOf } from '../../runtime/net/connections.ts';
 import { type ResponseHead, ResponseParser } from '../../runtime/net/http1.ts';
+import { tlsClientLimits } from '../../runtime/net/tls-limits.ts';
 
 /** Address of a server, and how to reach it. */
 export interface HttpTarget {
@@ -188,6 +189,7 @@ export class Http1Connection {
   /** A TLS socket over another socket has no `onread`, and one that connects by itself cannot be reset. */
   #secure({ host, tls }: HttpTarget, session: TlsSessions): void {
     const socket = connectTls({
+      ...tlsClientLimits,
       socket: this.#carrier,
       host,
       ...(tls?.ca !== undefined && { ca: tls.ca }),
