@@ -6,7 +6,7 @@ import { isThere, placesIn } from './places/named-places.ts';
 const test = suite('files and folders that pages name');
 
 /** Those that lead readers to the code. */
-const pages = ['docs/ARCHITECTURE.md', 'docs/GLOSSARY.md'];
+const pages = ['docs/ARCHITECTURE.md', 'docs/GLOSSARY.md', 'docs/LIFECYCLE.md'];
 
 for (const page of pages) {
   test(`of ${page} are there`, () => {
