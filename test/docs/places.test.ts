@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { textOf } from './links/pages.ts';
-import { isThere, placesIn } from './places/named-places.ts';
+import { fragmentsIn, isTestPath, isThere, placesIn } from './places/named-places.ts';
 
 const test = suite('files and folders that pages name');
 
 /** Those that lead readers to the code. */
-const pages = ['docs/ARCHITECTURE.md', 'docs/GLOSSARY.md', 'docs/LIFECYCLE.md'];
+const pages = ['ARCHITECTURE', 'FIRST-CHANGE', 'GLOSSARY', 'LIFECYCLE'].map((name) => `docs/${name}.md`);
 
 for (const page of pages) {
   test(`of ${page} are there`, () => {
@@ -18,6 +18,16 @@ for (const page of pages) {
     );
   });
 }
+
+test('of tests that pages run are there', () => {
+  const fragments = ['docs/FIRST-CHANGE.md', 'CONTRIBUTING.md'].flatMap((page) => fragmentsIn(textOf(page)));
+  assert.ok(fragments.length > 20, String(fragments.length));
+  assert.equal(
+    fragments.filter((fragment) => !isTestPath(fragment)),
+    [],
+  );
+  assert.equal(fragmentsIn('`npm test -- a/b c`, `npm test`'), ['a/b', 'c']);
+});
 
 test('are found in code, and one that is gone is noticed', () => {
   const page =

@@ -15,7 +15,8 @@ export function placesIn(page: string): readonly string[] {
   const code = [...page.matchAll(/^```[^\n]*\n([\s\S]*?)^```$|`([^`\n]+)`/gm)].map(
     ([, block, span]) => block ?? span ?? '',
   );
-  const found = code.flatMap((text) => [...text.matchAll(paths), ...text.matchAll(fileNames)]);
+  const shown = code.filter((text) => !text.startsWith('npm test -- '));
+  const found = shown.flatMap((text) => [...text.matchAll(paths), ...text.matchAll(fileNames)]);
   return [...new Set(found.map(([place]) => place))];
 }
 
@@ -26,3 +27,10 @@ export function isThere(place: string): boolean {
   const matches = new RegExp(`${from}${pattern}(?:/|$)`);
   return files.some((file) => matches.test(file));
 }
+
+/** What pages have typed behind `npm test --`. */
+export const fragmentsIn = (page: string): readonly string[] =>
+  [...page.matchAll(/`npm test -- ([a-z][^`]*)`/g)].flatMap(([, words = '']) => words.split(' '));
+
+export const isTestPath = (fragment: string): boolean =>
+  files.some((file) => file.endsWith('.test.ts') && file.includes(fragment));
