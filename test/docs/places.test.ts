@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { textOf } from './links/pages.ts';
@@ -18,6 +19,23 @@ for (const page of pages) {
     );
   });
 }
+
+test('of src/ are in ARCHITECTURE, each room with its folders', () => {
+  const source = new URL('../../src/', import.meta.url);
+  const foldersIn = (folder: URL) =>
+    readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const text = textOf('docs/ARCHITECTURE.md');
+  const rooms = foldersIn(source).flatMap(({ name: room }) =>
+    ['commands', 'sdk'].includes(room)
+      ? []
+      : [`src/${room}`, ...foldersIn(new URL(`${room}/`, source)).map(({ name }) => `${name}/`)],
+  );
+  assert.ok(rooms.length > 30);
+  assert.equal(
+    rooms.filter((name) => !text.includes(`\`${name}\``)),
+    [],
+  );
+});
 
 test('of tests that pages run are there', () => {
   const fragments = ['docs/FIRST-CHANGE.md', 'CONTRIBUTING.md'].flatMap((page) => fragmentsIn(textOf(page)));
