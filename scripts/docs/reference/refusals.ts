@@ -89,6 +89,11 @@ export const refusals: readonly (readonly [message: string, cause: string, step:
     'create it again; more replicas, or `operator.resources`',
   ],
   [
+    '`too many reviews are waiting for registries`',
+    'more pods with images that are not known yet than may wait, in all or of one namespace',
+    'create it again: its lookup continues; see which registry is slow (`image.lookup_failed`)',
+  ],
+  [
     '`What these images run could not be looked up:`',
     'registry down, credentials, no such image: the next lines say which',
     'fix that, or set `command` in the pod or `svc/command`',
