@@ -1,13 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench, Table } from './harness/bench.ts';
 import { drawBars } from './harness/chart.ts';
-import { withTable } from './harness/page.ts';
+import { writeTables } from './harness/page.ts';
 import { formatTable } from './harness/table.ts';
 
 /** Where `--write` puts the tables. */
-const page = new URL('../docs/BENCHMARKS.md', import.meta.url);
+const pages = ['BENCHMARKS', 'MEASUREMENTS'].map((name) => new URL(`../docs/${name}.md`, import.meta.url));
 
 const tell = (text: string) => process.stderr.write(`${text}\n`);
 
@@ -71,7 +71,7 @@ async function main(argv: string[]): Promise<void> {
     results[bench.name] = tables;
     writeCharts(bench.name, tables);
     if (!values.json) process.stdout.write(`${tables.map(formatTable).join('\n\n')}\n\n`);
-    if (values.write) writeFileSync(page, tables.reduce(withTable, readFileSync(page, 'utf8')));
+    if (values.write) writeTables(pages, tables);
   }
   if (values.json) process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
 }

@@ -17,6 +17,7 @@ const TASKS = {
   bench: { run: ['bench/main.ts'], built: true, whole: true, node: FOR_TYPESCRIPT },
   conformance: { run: ['test/conformance/main.ts'], built: true, whole: true, node: FOR_TYPESCRIPT },
   'bundle:wrapper': { run: ['scripts/bundle-wrapper.mjs'], built: true, node: FOR_BUNDLE },
+  prepack: { run: ['scripts/prepack.mjs'], built: true, whole: true, node: FOR_BUNDLE },
   docs: { run: ['scripts/docs/write.ts'], built: true, node: FOR_TYPESCRIPT },
   lint: { run: ['scripts/lint.mjs'], built: true, node: FOR_TYPESCRIPT },
 };

@@ -1,8 +1,18 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import type { Table } from './bench.ts';
 import { cellText } from './table.ts';
 
 const measured = 'Measured on ';
+
+/** Puts each table into the first of the pages that has a place for it. @throws Error where none has */
+export function writeTables(pages: readonly URL[], tables: readonly Table[]): void {
+  for (const table of tables) {
+    const place =
+      pages.find((page) => startOf(readFileSync(page, 'utf8').split('\n'), table) >= 0) ?? pages[0];
+    if (place !== undefined) writeFileSync(place, withTable(readFileSync(place, 'utf8'), table));
+  }
+}
 
 /**
  * The page with the table in the place of the one whose first heading is its title, or of the comment `table <title>`, and
@@ -10,14 +20,16 @@ const measured = 'Measured on ';
  */
 export function withTable(page: string, table: Table): string {
   const lines = page.split('\n');
-  const comment = `<!-- table ${table.title} -->`;
-  const start = lines.findIndex((line) => line === comment || cellsOf(line)[0] === table.title);
+  const start = startOf(lines, table);
   if (start < 0) throw new Error(`The page has no table with the heading "${table.title}".`);
   let end = start + 1;
   while (lines[end]?.startsWith('|')) end += 1;
   if (lines[end + 1]?.startsWith(measured)) end += 2;
   return lines.toSpliced(start, end - start, ...markdown(table), '', occasion(table)).join('\n');
 }
+
+const startOf = (lines: readonly string[], { title }: Table): number =>
+  lines.findIndex((line) => line === `<!-- table ${title} -->` || cellsOf(line)[0] === title);
 
 const cellsOf = (line: string): string[] =>
   line

@@ -1,9 +1,13 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measureNode } from '../../bench/harness/cpu-time.ts';
 import { median } from '../../bench/harness/median.ts';
-import { withTable } from '../../bench/harness/page.ts';
+import { withTable, writeTables } from '../../bench/harness/page.ts';
 import { formatTable } from '../../bench/harness/table.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const harness = suite('bench harness');
 
@@ -61,6 +65,25 @@ harness('puts a table into a page in the place of the one with its heading, and 
   assert.is(withTable(once, table), once);
   assert.is(withTable('before\n\n<!-- table a -->\n\nafter', table), once);
   assert.throws(() => withTable('no table', table), /no table with the heading "a"/);
+});
+
+harness('puts each table into the page that has its place', () => {
+  const folder = temporaryFolder('pages');
+  try {
+    const [one, other] = ['one.md', 'other.md'].map((name) => pathToFileURL(join(folder.path, name))) as [
+      URL,
+      URL,
+    ];
+    writeFileSync(one, '<!-- table a -->\n');
+    writeFileSync(other, '<!-- table b -->\n');
+    const table = (title: string) => ({ title, columns: ['ms'], rows: [{ name: 'svc', cells: [1] }] });
+    writeTables([one, other], [table('b'), table('a')]);
+    assert.match(readFileSync(one, 'utf8'), /^\| a /);
+    assert.match(readFileSync(other, 'utf8'), /^\| b /);
+    assert.throws(() => writeTables([one, other], [table('c')]), /no table with the heading "c"/);
+  } finally {
+    folder.remove();
+  }
 });
 
 harness.run();

@@ -9,9 +9,7 @@ import { createNodeMetrics } from '../../../src/plugins/operator/nodes/node-watc
 import { createWatchState } from '../../../src/plugins/operator/start-cluster-view.ts';
 import { createWebhookMetrics } from '../../../src/plugins/operator/webhook/handler.ts';
 import { createHealth } from '../../../src/runtime/health/health.ts';
-import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { quietLog } from '../../../test/support/quiet-log.ts';
-import { cell, code, codes } from './cell.ts';
 import { createMetricRecorder, type DeclaredMetric } from './metric-recorder.ts';
 
 /** What the parts of the operator declare, in the order of their makers below. */
@@ -28,14 +26,4 @@ export function operatorMetrics(): readonly DeclaredMetric[] {
   new WebhookState(recorder, createHealth(), quietLog);
   createNodeMetrics(recorder);
   return recorder.declared;
-}
-
-export function metricTable(): string[] {
-  const rows = operatorMetrics().map(({ name, type, labels, help }) => [
-    code(name),
-    type,
-    codes(labels),
-    cell(help),
-  ]);
-  return markdownTable(['metric', 'type', 'labels', 'meaning'], rows);
 }

@@ -1,25 +1,9 @@
-import { alertTable } from './alerts.ts';
-import { annotationTable } from './annotations.ts';
-import { exampleRegion } from './example.ts';
-import { metricTable } from './metrics.ts';
-import { permissionTable } from './permissions.ts';
 import { withRegions } from './regions.ts';
-import { resourceTables } from './resource-fields.ts';
 import { scoreTable } from './score.ts';
-import { settingTable } from './settings.ts';
 
 export const operatorPage = new URL('../../../docs/OPERATOR.md', import.meta.url);
 
-/** docs/OPERATOR.md with its tables as the code has them now. */
+/** docs/OPERATOR.md with its table of the score as the code has it now. */
 export function withTables(page: string): string {
-  return withRegions(page, {
-    example: exampleRegion(),
-    annotations: annotationTable(),
-    resources: resourceTables(),
-    score: scoreTable(),
-    metrics: metricTable(),
-    alerts: alertTable(),
-    permissions: permissionTable(),
-    settings: settingTable(),
-  });
+  return withRegions(page, { score: scoreTable() });
 }

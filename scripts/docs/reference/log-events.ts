@@ -24,16 +24,11 @@ const endings: ReadonlyMap<string, readonly string[]> = new Map([
   ['proxy.vault.', wordsOf('src/keyserver/contract.ts', 'VaultFailure')],
 ]);
 
-/** Has a page of its own, with every event: docs/OPERATOR.md. */
-const operator = 'src/plugins/operator/';
-
 let all: readonly LogEvent[] | undefined;
 
-/** What `log.<level>('<event>', {…})` writes anywhere but in the operator; looked for once a process. */
+/** What `log.<level>('<event>', {…})` writes anywhere; looked for once a process. */
 export function logEvents(): readonly LogEvent[] {
-  all ??= sources()
-    .filter(({ path }) => !path.startsWith(operator))
-    .flatMap((source) => nodesOf(source.tree).flatMap((node) => writtenBy(node, source)));
+  all ??= sources().flatMap((source) => nodesOf(source.tree).flatMap((node) => writtenBy(node, source)));
   return all;
 }
 
@@ -53,9 +48,9 @@ function levelsOf(callee: ts.Expression): readonly string[] {
   return [];
 }
 
-/** `log`, `this.#log`, `log()`, `earlyLogger(env)`. */
+/** `log`, `this.#log`, `limitedLog`, `log()`, `earlyLogger(env)`. */
 const isLog = (expression: ts.Expression): boolean =>
-  /(?:\blog|Logger\([^()]*\))(?:\(\))?$/.test(expression.getText());
+  /(?:\blog|[a-z]Log|Logger\([^()]*\))(?:\(\))?$/.test(expression.getText());
 
 const known = (words: readonly string[]): readonly string[] =>
   words.filter((word) => allLevels.some((level) => level === word));

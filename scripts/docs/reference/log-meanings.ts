@@ -254,7 +254,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   'kube.handler.failed': ['svc has a defect: a change in the cluster was not handled', 'Report it'],
   'kube.watch.failed': [
-    'The connection to the API server was lost, or the server refuses. The agent keeps its last state of the cluster and retries',
+    'The connection to the API server was lost, or the server refuses. The last state of the cluster is kept, and the connection retried',
     'Depending on `code`, check the path to the API server, or the permissions that the chart grants',
   ],
   'operator.connected': ['The operator accepts reports. The agent now reports `queued` attempts'],
@@ -331,5 +331,150 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   'worker.failed': [
     'A renewal process ended without its report. The application keeps running, and the renewal is retried',
     'If it recurs, see the previous lines; 137 is a time limit or the memory limit of the container',
+  ],
+
+  // operator
+  'authorities.changed': ['The file that `svc-ca` is made from has changed'],
+  'authorities.foreign': [
+    'Another owner has the ConfigMap `svc-ca` of a namespace. Pods that would trust it are refused',
+    'Delete it, or label it `app.kubernetes.io/managed-by=svc-operator` to have it overwritten',
+  ],
+  'authorities.removed': ['The ConfigMap `svc-ca` of a namespace was removed'],
+  'authorities.unusable': [
+    'A file of CA certificates has none that can be used. Pods get the CAs that it had before',
+    'Put `operator.vaultCA` or `operator.storeCA` right',
+  ],
+  'authorities.written': ['The ConfigMap `svc-ca` of a namespace was written'],
+  'certificates.agents.renewed': ['The certificate of the agents was replaced. `changes` says what, and why'],
+  'certificates.expiry': [
+    'The served certificate expires soon, or has expired',
+    'Renew that of `operator.webhook.certSecret`. If the operator makes its own, look for `certificates.failed`',
+  ],
+  'certificates.failed': [
+    'A pass over the certificates failed, and is retried',
+    'Fix what `error` says: the operator has to read and write Secrets of its namespace',
+  ],
+  'certificates.files.failed': [
+    'A look at the files of `operator.webhook.certSecret` failed, and is retried',
+    'Report it',
+  ],
+  'certificates.files.unusable': [
+    'The files of `operator.webhook.certSecret` are unusable. The former certificate is served',
+    'Put the Secret right, as `error` says',
+  ],
+  'certificates.renewed': [
+    'A certificate of the webhook, or of port 8199, was replaced. `changes` says what, and why',
+  ],
+  'certificates.secret.unusable': [
+    'The stored certificate is unusable. The former one is served, and the leader replaces it',
+    'If it recurs, find out who else writes the Secret',
+  ],
+  'cluster.object.too_large': [
+    'An object does not fit beside the others of its namespace, or is too large to be built. Only a mark of it is kept',
+    'Make the object smaller, or set `operator.resources`. See [the limits](../OPERATOR.md#what-it-does-not-do)',
+  ],
+  'egress.policy.applied': ['An egress policy was written'],
+  'egress.policy.foreign': [
+    'Another owner has a policy of the name. The operator leaves it alone',
+    'Rename it, or label it `app.kubernetes.io/managed-by=svc-operator` to hand it over',
+  ],
+  'egress.policy.removed': ['An egress policy that nothing needs any more was removed'],
+  'egress.policy.widened': [
+    'Another policy lets protected pods reach more',
+    'Narrow it, and name what is needed in `spec.egress`',
+  ],
+  'egress.warning': [
+    'A destination of an egress policy is unknown, likely to change, or left out',
+    'Do what `error` says. See [egress policies](../OPERATOR.md#egress-policies)',
+  ],
+  'event.lost': [
+    'A Kubernetes event could not be written. It is written with the next occurrence',
+    'If it recurs, check that the operator may create events',
+  ],
+  'image.lookup_failed': [
+    'An image could not be looked up. A pod that needs the result is refused',
+    'Fix what `error` says, or set `command` in the pod',
+  ],
+  'image.stale': [
+    'A registry does not answer. The known command of the image is used, for a day at most',
+    'Check the registry, and the path to it',
+  ],
+  'kube.version.unknown': [
+    'The version of the API server, which `/readyz` waits for, could not be read. It is read again',
+    'Check the path to the API server',
+  ],
+  'leader.attempt.failed': [
+    'The lease cannot be read or written. It is tried again',
+    'Check the path to the API server, and the Role in the namespace of the operator',
+  ],
+  'leader.began': ['This replica leads'],
+  'leader.handler.failed': ['svc has a defect: a change of the leadership was not handled', 'Report it'],
+  'leader.lost': [
+    'This replica leads no more, as `reason` says. Another one takes over',
+    'If it recurs, check the path to the API server',
+  ],
+  'leader.other': ['Another replica (`holder`) leads'],
+  'leader.release.failed': [
+    'The lease could not be given up at the end. Another replica leads after 15 s',
+    'Nothing, unless the API server cannot be reached',
+  ],
+  'leader.released': ['This replica has given up the lease at its end'],
+  'namespace.label.foreign': [
+    'The label `svc/protected` of a namespace has another value than `true`',
+    'Remove the label',
+  ],
+  'namespace.label.removed': ['The operator removed its label `svc/protected` from a namespace'],
+  'namespace.labelled': ['The operator set `svc/protected=true` on a namespace'],
+  'node.hits': [
+    'Attempts on protected processes, as the agent of a node reported them',
+    'See `hit.denied` and the like in the log of that agent: they name the process',
+  ],
+  'node.silent': [
+    'The agent of a node has not reported for 40 s. The node counts as unguarded, although its programs keep enforcing',
+    'See the pod of that agent, and its log',
+  ],
+  'node.state': ['What a node enforces has changed'],
+  'nodes.certificates_refused': [
+    'New certificates of port 8199 cannot be used. The former ones keep serving',
+    'If it recurs, delete the Secret `svc-operator-tls`: the leader makes a new one',
+  ],
+  'nodes.certificates_renewed': ['Port 8199 serves new certificates. Agents connect again'],
+  'nodes.listening': ['The address that agents report to'],
+  'nodes.report_failed': ['svc has a defect: a report was not answered', 'Report it'],
+  'nodes.token_review_failed': [
+    'The API server does not identify the token of an agent, so its reports are refused',
+    'Check that the API server answers, and that the operator may create `tokenreviews`',
+  ],
+  'reconcile.failed': [
+    'The work of a controller on an object (`key`) failed. It is repeated after growing pauses',
+    'Fix what `error` says',
+  ],
+  'webhook.bundle.failed': [
+    '`caBundle` of the webhook could not be corrected. It is tried again',
+    'Fix what `error` says: the operator has to `get` and `patch` its MutatingWebhookConfiguration',
+  ],
+  'webhook.bundle.written': ['`caBundle` of the webhook was corrected'],
+  'webhook.busy': [
+    'A review was refused: while it waited, other reviews used the memory that it needed',
+    'Nothing if it is rare, as controllers create the pod again. Otherwise run more replicas, or set `operator.resources`',
+  ],
+  'webhook.denied': [
+    'A pod was refused. `mistakes` has every reason, `user` who asked for it',
+    'See [the messages](refusals.md)',
+  ],
+  'webhook.failed': ['svc has a defect: a review was not answered, and the pod is refused', 'Report it'],
+  'webhook.fails.open': [
+    '`failurePolicy` of a webhook is `Ignore`: while no replica answers, pods start unprotected',
+    'Set it to `Fail`, as the chart does',
+  ],
+  'webhook.injected': ['A pod was protected. `serviceConfig` names the one that selects it'],
+  'webhook.request.invalid': [
+    'A request did not come from an API server',
+    'Find out who calls. See [API servers that say who they are](../OPERATOR.md#api-servers-that-say-who-they-are)',
+  ],
+  'webhook.skipped': ['A pod did not ask for protection, or was complete'],
+  'webhook.stranger': [
+    'A client without a certificate of `operator.webhook.clientCA` has called. One line a minute at most',
+    'If it is an API server, fix its AdmissionConfiguration',
   ],
 };

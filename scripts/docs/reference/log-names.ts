@@ -24,11 +24,32 @@ export function eventNames(event: ts.Expression, source: Source, endings: Ending
 }
 
 /** A name that the file also says in full is written there, and not by the template. */
-function ofTemplate({ head }: ts.TemplateExpression, { path, tree }: Source, endings: Endings): Said[] {
+function ofTemplate(template: ts.TemplateExpression, source: Source, endings: Endings): Said[] {
+  const { head } = template;
+  const { path, tree } = source;
+  if (head.text === '') return ofBeginning(template, source);
   const words = endings.get(head.text);
   if (words === undefined) throw new Error(`${path}: which words may come after ${head.text}?`);
   const names = words.map((word) => head.text + word);
   return names.filter((name) => !tree.text.includes(`'${name}'`)).map((name) => ({ name, path }));
+}
+
+/** A name that begins with a member of an object that callers give. @throws Error where no caller says it */
+function ofBeginning({ templateSpans: [span] }: ts.TemplateExpression, source: Source): Said[] {
+  const member = span?.expression.getText() ?? '';
+  const maker = ts.findAncestor(span, (node) => ts.isFunctionDeclaration(node)) as ts.FunctionDeclaration;
+  const names = callsOf(maker.name?.getText() ?? '', source).flatMap(({ call, from }) =>
+    call.arguments
+      .flatMap((given) => (ts.isObjectLiteralExpression(given) ? given.properties : []))
+      .filter(ts.isPropertyAssignment)
+      .filter(({ name, initializer }) => name.getText() === member && ts.isStringLiteral(initializer))
+      .map(({ initializer }) => ({
+        name: (initializer as ts.StringLiteral).text + span?.literal.text,
+        path: from.path,
+      })),
+  );
+  if (names.length === 0) throw new Error(`${source.path}: who calls with ${member}?`);
+  return names;
 }
 
 function ofIdentifier(name: ts.Identifier, source: Source, endings: Endings): Said[] {

@@ -9,14 +9,12 @@ const writers: readonly (readonly [heading: string, paths: readonly string[]])[]
   ['Encryption proxy', ['plugins/proxy/', 'plugins/bulk/', 'objects/', 'keyserver/']],
   ['Wrapper', ['plugins/wrapper/', 'init/']],
   ['Node agent', ['plugins/agent/', 'cluster/kube/reflect.ts']],
+  ['Operator', ['plugins/operator/', 'cluster/']],
   ['Proxy, agent and operator', ['runtime/component/', 'runtime/lifecycle/']],
   ['`svc dev`', ['plugins/dev/']],
 ];
 
-/** Besides the operator's own folder, what it alone uses: its page has them. */
-const ofOperator = /^src\/cluster\/(?!kube\/reflect)/;
-
-/** Every event of every log but the operator's. */
+/** Every event of every log. */
 export function logPage(): string[] {
   return [
     '# Log',
@@ -31,8 +29,7 @@ export function logPage(): string[] {
     'have its `requestId`, which the caller gets as `x-amz-request-id`, and its `operation`. Each event is followed by its',
     'level, each meaning by what to do; … stands for fields that differ.',
     '',
-    'By symptom instead of by name: [TROUBLESHOOTING.md](../TROUBLESHOOTING.md). The events of the operator:',
-    '[OPERATOR.md](../OPERATOR.md#log).',
+    'By symptom instead of by name: [TROUBLESHOOTING.md](../TROUBLESHOOTING.md).',
     ...writers.flatMap(([heading, paths]) => ['', `## ${heading}`, '', ...tableOf(paths)]),
     '',
     'The wrapper writes `start.failed`, `crashed` and `stopped` as the other components do. The output of an application is its own.',
@@ -43,7 +40,7 @@ const example = '{"level":"info","time":"2026-03-01T09:30:00.000Z","component":"
 
 /** Events by their names, sorted. @throws Error where one is written in a place that no heading is of */
 export function eventsByName(): ReadonlyMap<string, readonly LogEvent[]> {
-  const events = [...logEvents(), ...initLogEvents()].filter(({ path }) => !ofOperator.test(path));
+  const events = [...logEvents(), ...initLogEvents()];
   const known = writers.flatMap(([, paths]) => paths);
   const lost = events.find(({ path }) => !isBelow(path, known));
   if (lost !== undefined) throw new Error(`whose log is ${lost.name} of ${lost.path} in?`);

@@ -1,5 +1,6 @@
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
+import { alertTable } from '../operator/alerts.ts';
 import { cell, code, codes } from '../operator/cell.ts';
 import type { DeclaredMetric } from '../operator/metric-recorder.ts';
 import { componentMetrics } from './component-metrics.ts';
@@ -21,6 +22,10 @@ export async function metricsPage(): Promise<string[]> {
     ...markdownTable(['metric', 'type', 'meaning'], await commonMetrics()),
     '',
     'Of these, the wrapper, which has to stay small, has only `svc_build_info`.',
+    ...['', '## Alerts', ''],
+    'The rules that the chart ships. The first look for each: [OPERATOR.md](../OPERATOR.md#alerts).',
+    '',
+    ...alertTable(),
   ];
 }
 

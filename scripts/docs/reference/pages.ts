@@ -7,6 +7,8 @@ import { exitStatusesPage } from './exit-statuses-page.ts';
 import { kubernetesPage } from './kubernetes-page.ts';
 import { logPage } from './log-page.ts';
 import { metricsPage } from './metrics-page.ts';
+import { permissionsPage } from './permissions-page.ts';
+import { refusalsPage } from './refusals-page.ts';
 import { variablesPage } from './variables-page.ts';
 
 type Page = readonly [meaning: string, lines: () => readonly string[] | Promise<readonly string[]>];
@@ -19,12 +21,17 @@ const pages: Readonly<Record<string, Page>> = {
     'every variable with its flag, values and default, and the configuration file',
     variablesPage,
   ],
-  'kubernetes.md': ['annotations, labels, members of custom resources, metadata of objects', kubernetesPage],
+  'kubernetes.md': [
+    'annotations, labels, members of custom resources, a pod before and after, its bounds, metadata of objects',
+    kubernetesPage,
+  ],
+  'permissions.md': ['what the operator may do in a cluster, and why', permissionsPage],
+  'refusals.md': ['messages about pods that are refused or do not start: cause and step', refusalsPage],
   'chart.md': ['every value of the chart', chartPage],
-  'metrics.md': ['every metric with its labels', metricsPage],
+  'metrics.md': ['every metric with its labels, and the alerts', metricsPage],
   'endpoints.md': ['ports, and the paths of health', endpointsPage],
   'exit-statuses.md': ['what a process ends with', exitStatusesPage],
-  'log.md': ['every event of the log but those of the operator, with what to do', logPage],
+  'log.md': ['every event of the log, with what to do', logPage],
   'errors.md': ['every code of an error with what to do, and the answers of the proxy', errorsPage],
 };
 

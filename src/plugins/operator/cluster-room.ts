@@ -44,12 +44,12 @@ export function createClusterRoom(
     ['resource'],
   );
   return (resource, mark) => {
-    const limited = new RateLimitedLog(log, lines);
+    const limitedLog = new RateLimitedLog(log, lines);
     marks.set(0, { resource });
     return {
       ...{ room, mark },
       onMarked: ({ namespace, name }) =>
-        limited.warn('cluster.object.too_large', (leftOut) => ({
+        limitedLog.warn('cluster.object.too_large', (leftOut) => ({
           ...{ resource, namespace, name },
           linesLeftOut: leftOut || undefined,
         })),

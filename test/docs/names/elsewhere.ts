@@ -3,6 +3,7 @@ export const elsewhere: Readonly<Record<string, string>> = {
   SVC_TESTBED_CACHE: 'the test bed',
   SVC_TEST_ENTRY: 'the test bed',
   SVC_TEST_VM_CONSOLES: 'the test bed',
+  SVC_TEST_ENTRY: 'tests of what another tree has',
   SVC_LAYOUT: 'a constant of C',
   AWS_PAGER: 'the AWS CLI',
   AWS_CONFIG_FILE: 'the AWS SDKs, refused as a name of a secret',

@@ -7,7 +7,7 @@ import { annotations } from './annotations.ts';
  * Far above any need. Webhooks see pods before the API server validates them, so without bounds one pod could occupy
  * the webhook for minutes.
  */
-const max = {
+export const maxInPod = {
   containers: 500,
   volumes: 1_000,
   labels: 10_000,
@@ -44,13 +44,18 @@ export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): 
   const { metadata, spec } = pod;
   const { containers, initContainers = [], volumes = [], imagePullSecrets = [] } = spec;
   const sizes = [
-    ...beyond('spec.containers', 'containers', containers.length + initContainers.length, max.containers),
-    ...beyond('spec.volumes', 'volumes', volumes.length, max.volumes),
-    ...tooLong('spec.volumes, name', namesOf(volumes), max.name),
-    ...tooLong('spec.imagePullSecrets, name', namesOf(imagePullSecrets), max.name),
-    ...tooLong('spec.serviceAccountName', [spec.serviceAccountName], max.name),
-    ...tooLong('spec.nodeSelector', [spec.nodeSelector?.['kubernetes.io/arch']], max.name),
-    ...beyond('metadata.labels', 'labels', Object.keys(metadata.labels ?? {}).length, max.labels),
+    ...beyond(
+      'spec.containers',
+      'containers',
+      containers.length + initContainers.length,
+      maxInPod.containers,
+    ),
+    ...beyond('spec.volumes', 'volumes', volumes.length, maxInPod.volumes),
+    ...tooLong('spec.volumes, name', namesOf(volumes), maxInPod.name),
+    ...tooLong('spec.imagePullSecrets, name', namesOf(imagePullSecrets), maxInPod.name),
+    ...tooLong('spec.serviceAccountName', [spec.serviceAccountName], maxInPod.name),
+    ...tooLong('spec.nodeSelector', [spec.nodeSelector?.['kubernetes.io/arch']], maxInPod.name),
+    ...beyond('metadata.labels', 'labels', Object.keys(metadata.labels ?? {}).length, maxInPod.labels),
     ...annotationErrors(given),
   ];
   if (sizes.length > 0) return sizes;
@@ -58,7 +63,7 @@ export function boundErrors(pod: Pod, given: Readonly<Record<string, string>>): 
   const length = all.reduce((sum, one) => sum + commandLength(one), 0);
   return [
     ...all.flatMap(containerErrors),
-    ...beyond('spec.containers', 'characters of command and args', length, max.allCommandText),
+    ...beyond('spec.containers', 'characters of command and args', length, maxInPod.allCommandText),
   ];
 }
 
@@ -66,17 +71,17 @@ function annotationErrors(given: Readonly<Record<string, string>>): string[] {
   const entries = Object.entries(given);
   const length = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   const sizes = [
-    ...beyond('metadata.annotations', 'annotations of svc', entries.length, max.annotations),
-    ...beyond('metadata.annotations', 'characters', length, max.annotationText),
+    ...beyond('metadata.annotations', 'annotations of svc', entries.length, maxInPod.annotations),
+    ...beyond('metadata.annotations', 'characters', length, maxInPod.annotationText),
   ];
   if (sizes.length > 0) return sizes;
   const items = ({ name }: { readonly name: string }) => given[name]?.split(/[,;]/).length ?? 0;
   const { secretPaths, secretMapping, containers, envMap } = annotations;
   return [
-    ...beyond(secretPaths.name, 'paths', items(secretPaths), max.secretPaths),
-    ...beyond(secretMapping.name, 'names', items(secretMapping), max.secretMappings),
-    ...beyond(containers.name, 'names', items(containers), max.containerNames),
-    ...beyond(envMap.name, 'items', items(envMap), max.envMapItems),
+    ...beyond(secretPaths.name, 'paths', items(secretPaths), maxInPod.secretPaths),
+    ...beyond(secretMapping.name, 'names', items(secretMapping), maxInPod.secretMappings),
+    ...beyond(containers.name, 'names', items(containers), maxInPod.containerNames),
+    ...beyond(envMap.name, 'items', items(envMap), maxInPod.envMapItems),
   ];
 }
 
@@ -84,20 +89,20 @@ function containerErrors(container: Container): string[] {
   const { name, image, command = [], args = [], env = [], ports = [], volumeMounts = [] } = container;
   const place = (member: string) => `container ${cut(String(name))}, ${member}`;
   return [
-    ...tooLong(place('name'), [name], max.name),
-    ...tooLong(place('image'), [image], max.image),
-    ...tooLong(place('env, name'), namesOf(env), max.variableName),
-    ...tooLong(place('volumeMounts, name'), namesOf(volumeMounts), max.name),
+    ...tooLong(place('name'), [name], maxInPod.name),
+    ...tooLong(place('image'), [image], maxInPod.image),
+    ...tooLong(place('env, name'), namesOf(env), maxInPod.variableName),
+    ...tooLong(place('volumeMounts, name'), namesOf(volumeMounts), maxInPod.name),
     ...tooLong(
       place('volumeMounts, mountPath'),
       volumeMounts.map(({ mountPath }) => mountPath),
-      max.path,
+      maxInPod.path,
     ),
-    ...beyond(place('command and args'), 'words', command.length + args.length, max.words),
-    ...beyond(place('command and args'), 'characters', commandLength(container), max.commandText),
-    ...beyond(place('env'), 'variables', env.length, max.items),
-    ...beyond(place('ports'), 'ports', ports.length, max.items),
-    ...beyond(place('volumeMounts'), 'mounts', volumeMounts.length, max.items),
+    ...beyond(place('command and args'), 'words', command.length + args.length, maxInPod.words),
+    ...beyond(place('command and args'), 'characters', commandLength(container), maxInPod.commandText),
+    ...beyond(place('env'), 'variables', env.length, maxInPod.items),
+    ...beyond(place('ports'), 'ports', ports.length, maxInPod.items),
+    ...beyond(place('volumeMounts'), 'mounts', volumeMounts.length, maxInPod.items),
   ];
 }
 
