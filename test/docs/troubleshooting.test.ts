@@ -35,6 +35,7 @@ const unseen: Readonly<Record<string, string>> = {
   CLUSTER_NOT_LISTED: 'told by its message',
   CONFIGS_NOT_READ: 'told by its message',
   CONFIGS_TOO_MANY: 'told by its message',
+  EAI_AGAIN: 'told by the message of the look-up',
   IMAGE_LOOKUP: 'told by its message',
   IMAGE_REFERENCE: 'told by its message',
   PULL_SECRETS: 'told by its message',
