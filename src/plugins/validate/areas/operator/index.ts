@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CustomResourceDefinition } from '../../../../cluster/resources/definition.ts';
+import { type CustomResourceDefinition, readDefinitions } from '../../../../cluster/resources/definitions.ts';
 import type { Condition } from '../../../../cluster/resources/resources.ts';
 import { secretReferences as referencesOf } from '../../../../cluster/score/factors.ts';
 import { counted } from '../../../../runtime/units.ts';
@@ -191,9 +191,8 @@ const definitions: Check = {
   cause: 'They are not installed, their names conflict with others, or an upgrade did not update them.',
   fix: 'Apply the custom resources of this version of the chart; helm upgrade does so.',
   async run(context) {
-    const { definitions: own } = await import('../../../../cluster/resources/definitions.ts');
     const found = await Promise.all(
-      Object.values(own).map(async (definition) => {
+      (await readDefinitions()).map(async (definition) => {
         const { name } = definition.metadata;
         const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
         return problemOf(definition, await getObject<Definition>(context, path));
@@ -229,10 +228,10 @@ function problemOf(wanted: CustomResourceDefinition, found: Definition | undefin
       conditions.find(({ status }) => status === 'False')?.message ?? 'the API server does not say why';
     return [{ subject, message: `It is not established: ${said}.` }];
   }
-  const [version] = (wanted.spec as Definition['spec']).versions ?? [];
-  const served = found.spec.versions?.find(({ name }) => name === version?.name);
-  if (served?.served !== true) return [{ subject, message: `${version?.name} of it is not served.` }];
-  if (isDeepStrictEqual(plain(served.schema), plain(version?.schema))) return [];
+  const [version] = wanted.spec.versions;
+  const served = found.spec.versions?.find(({ name }) => name === version.name);
+  if (served?.served !== true) return [{ subject, message: `${version.name} of it is not served.` }];
+  if (isDeepStrictEqual(plain(served.schema), plain(version.schema))) return [];
   return [{ subject, message: 'Its schema is that of another version of svc.', level: 'warning' }];
 }
 
