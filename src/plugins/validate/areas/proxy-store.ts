@@ -15,6 +15,7 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
+import { storeCheck } from '../make-check.ts';
 
 export interface Canary {
   /** The object: `photos/svc-validate/canary-…`. */
@@ -98,8 +99,8 @@ async function isRemoved(
   return false;
 }
 
-export const readBack: Check = {
-  ...{ id: 'SVC-STORE-003', area: 'proxy-store', level: 'error', needs: 'store', timeoutMs: 30_000 },
+const readBack = storeCheck('SVC-STORE-003', 'error', {
+  timeoutMs: 30_000,
   undoMs: 12_000,
   title: 'The proxy gives back what was stored',
   cause: 'The key server does not unwrap the data key, or the store does not give back what it was given.',
@@ -111,10 +112,10 @@ export const readBack: Check = {
       return failed({ subject, message: `The proxy does not give it back: ${returned}.` });
     return returned.equals(plaintext) ? passed() : failed({ subject, message: 'Something else comes back.' });
   },
-};
+});
 
-export const ciphertext: Check = {
-  ...{ id: 'SVC-STORE-002', area: 'proxy-store', level: 'error', needs: 'store', timeoutMs: 30_000 },
+const ciphertext = storeCheck('SVC-STORE-002', 'error', {
+  timeoutMs: 30_000,
   undoMs: 12_000,
   title: 'What the proxy stores is ciphertext',
   cause:
@@ -133,10 +134,9 @@ export const ciphertext: Check = {
     if (left) return failed({ subject, level: 'warning', message: 'It could not be removed again.' });
     return passed(`key version ${metadata['svc-key-version'] ?? 'unknown'}`);
   },
-};
+});
 
-export const bucketThere: Check = {
-  ...{ id: 'SVC-STORE-001', area: 'proxy-store', level: 'error', needs: 'store' },
+const bucketThere = storeCheck('SVC-STORE-001', 'error', {
   title: 'The bucket exists and can be reached',
   cause:
     'Its name is mistyped, it is in another region or at another endpoint, or the certificate there is not trusted.',
@@ -155,15 +155,29 @@ export const bucketThere: Check = {
       return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
     }
   },
-};
+});
 
-export const factsOf = shared(async (context: CheckContext) => {
+const factsOf = shared(async (context: CheckContext) => {
   const store = await context.store();
   return askStore(store.direct, 's3:GetBucketVersioning', store.facts(context.signal));
 });
 
-export const notPublic: Check = {
-  ...{ id: 'SVC-STORE-005', area: 'proxy-store', level: 'info', needs: 'store' },
+const versioning = storeCheck('SVC-STORE-004', 'info', {
+  title: 'The bucket keeps versions',
+  cause:
+    'Versioning is off: what is overwritten or deleted, by mistake or by the store, is gone. Encryption does not help against that.',
+  fix: 'Enable versioning, with a lifecycle rule that excludes .svc/.',
+  async run(context) {
+    const { bucket } = await context.store();
+    const { versioning: state } = await factsOf(context);
+    if (state === undefined) return skipped('The store does not say.');
+    return state === 'Enabled'
+      ? passed()
+      : failed({ subject: bucket, message: `Versioning is ${state.toLowerCase()}.` });
+  },
+});
+
+const notPublic = storeCheck('SVC-STORE-005', 'info', {
   title: 'The bucket is not public',
   cause:
     'A policy makes the bucket public, or nothing forbids such a policy. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
@@ -178,7 +192,7 @@ export const notPublic: Check = {
       blocksPublicAccess === false ? [{ subject: bucket, message: 'Public access is not blocked.' }] : [],
     );
   },
-};
+});
 
 /** The refusal in a few words, without the store's own text. */
 export function refusalOf(error: unknown): string {
@@ -203,3 +217,5 @@ export async function askStore<T>({ host }: S3Endpoint, permission: string, aske
     throw new NotEvaluated(reason, denied ? permission : undefined, error);
   }
 }
+
+export const proxyStoreChecks: readonly Check[] = [bucketThere, ciphertext, readBack, versioning, notPublic];

@@ -16,6 +16,7 @@ import {
   skipped,
   verdictOnPart,
 } from '../check.ts';
+import { storeCheck } from '../make-check.ts';
 
 /** Why the file of recovery keys is unusable, or what its keys have opened. */
 type Rehearsed = { readonly unusable: SvcError } | { readonly rehearsal: RecoveryRehearsal };
@@ -30,11 +31,10 @@ const rehearsed = shared(async (context): Promise<Rehearsed> => {
 });
 
 /** Practically no timeout: listing a large bucket may take hours. */
-const needs = { area: 'recovery', level: 'error', needs: 'store', timeoutMs: 24 * 3_600_000 } as const;
+const timeoutMs = 24 * 3_600_000;
 
-const keysReadable: Check = {
-  id: 'SVC-RECOVERY-001',
-  ...needs,
+const keysReadable = storeCheck('SVC-RECOVERY-001', 'error', {
+  timeoutMs,
   title: 'The file of recovery keys holds private keys',
   cause: 'It is another file, holds the public key, or cannot be read by this user.',
   fix: 'Name a file as age-keygen writes it (AGE-SECRET-KEY-1…), or one of 32 bytes, as they are or in base64.',
@@ -43,11 +43,10 @@ const keysReadable: Check = {
     if ('rehearsal' in found) return passed();
     return failed({ subject: context.config.recoveryKey ?? '', message: `${found.unusable.message}.` });
   },
-};
+});
 
-const sealed: Check = {
-  id: 'SVC-RECOVERY-002',
-  ...needs,
+const sealed = storeCheck('SVC-RECOVERY-002', 'error', {
+  timeoutMs,
   title: 'Every sampled object is sealed to a recovery key of the file',
   cause:
     'It was written before --recovery-recipient was set, through a proxy without it, or for recovery keys that are not in the file. Without the key server nobody can read it.',
@@ -57,11 +56,10 @@ const sealed: Check = {
       failures: failuresOf(bucket, faults, (reason) => reason === unsealed),
       note: counted(opened.length, 'object'),
     })),
-};
+});
 
-const opens: Check = {
-  id: 'SVC-RECOVERY-003',
-  ...needs,
+const opens = storeCheck('SVC-RECOVERY-003', 'error', {
+  timeoutMs,
   title: 'Every sampled object opens with the recovery key alone, as far as it is read',
   cause:
     'Its body, its metadata or its part list was damaged or exchanged in the store, its part list is missing, or the store does not give it out, as with an archived object.',
@@ -73,7 +71,7 @@ const opens: Check = {
       trusted: notSeen(rehearsal),
       examined: rehearsal.opened.map((one) => ({ subject: `${bucket}/${one.key}`, found: foundOf(one) })),
     })),
-};
+});
 
 export const recoveryChecks: readonly Check[] = [keysReadable, sealed, opens];
 

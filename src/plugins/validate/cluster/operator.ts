@@ -1,6 +1,7 @@
 import { readLease, seemsHeld } from '../../../cluster/kube/lease.ts';
 import type { Container, PodSpec } from '../../../cluster/kube/pod.ts';
 import { type CheckContext, NotEvaluated, Skipped, shared } from '../check.ts';
+import { checkOf } from '../make-check.ts';
 import { askPod, problemOf } from './ask-pod.ts';
 import { ownPodsOf, type SeenPod } from './pods.ts';
 import { getObject } from './read.ts';
@@ -48,6 +49,13 @@ export function assertInstalled(
 ): asserts operator is InstalledOperator {
   if (operator === undefined) throw new Skipped('The operator is not installed');
 }
+
+/** A check of the operator itself. */
+export const installedCheck = checkOf('cluster', async (context) => {
+  const operator = await operatorOf(context);
+  assertInstalled(operator);
+  return operator;
+});
 
 /** Undefined if the agent is not installed. @throws NotEvaluated */
 export const agentsOf = shared((context) =>

@@ -2,7 +2,6 @@ import type { KubeObject } from '../../../../cluster/kube/client.ts';
 import { protectedLabel } from '../../../../cluster/kube/labels.ts';
 import { sleep } from '../../../../runtime/lifecycle/wait.ts';
 import {
-  type Check,
   type CheckContext,
   type CheckResult,
   failed,
@@ -13,10 +12,11 @@ import {
 } from '../../check.ts';
 import { operatorOf } from '../../cluster/operator.ts';
 import { getObject, send } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 import { egressOf } from './policies.ts';
 
-export const enforced: Check = {
-  ...{ id: 'SVC-EGRESS-004', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 180_000 },
+export const enforced = clusterCheck('SVC-EGRESS-004', 'error', {
+  timeoutMs: 180_000,
   undoMs: 12_000,
   title: 'A protected pod cannot connect to what its policy does not allow (measured with --probe-pods)',
   cause:
@@ -33,7 +33,7 @@ export const enforced: Check = {
     if (target === undefined) return notEvaluated('The Service svc-operator-metrics has no address to try');
     return measured(context, place.namespace, { image, target }, signal);
   },
-};
+});
 
 /** A target that every pod can reach without an egress policy: the operator's metrics are open to all namespaces. */
 async function forbidden(context: CheckContext): Promise<ProbeTarget | undefined> {

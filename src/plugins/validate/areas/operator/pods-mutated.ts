@@ -4,7 +4,6 @@ import type { KnownServiceConfig } from '../../../../cluster/kube/known-objects.
 import type { Pod } from '../../../../cluster/kube/pod.ts';
 import { concurrently } from '../../../../runtime/lifecycle/wait.ts';
 import {
-  type Check,
   type CheckContext,
   type CheckFailure,
   failed,
@@ -16,9 +15,10 @@ import {
   verdictOnPart,
 } from '../../check.ts';
 import { send, serviceConfigsOf } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 
-export const annotatedPodMutated: Check = {
-  ...{ id: 'SVC-OPERATOR-012', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
+export const annotatedPodMutated = clusterCheck('SVC-OPERATOR-012', 'error', {
+  timeoutMs: 40_000,
   title: 'A pod that asks for protection gets it (measured by a dry run, nothing is created)',
   cause:
     'The webhook configuration is missing or changed, no replica of the operator answers, a network policy or firewall lies between the API server and port 9443, or the CA bundle is a different one.',
@@ -28,7 +28,7 @@ export const annotatedPodMutated: Check = {
     const message = problemOf(tried);
     return message === undefined ? passed() : failed({ subject: 'svc-operator', message });
   },
-};
+});
 
 function problemOf(tried: Tried): string | undefined {
   switch (tried.kind) {
@@ -48,8 +48,8 @@ function problemOf(tried: Tried): string | undefined {
 /** Limit of tried ServiceConfigs: each costs one review. */
 const most = 50;
 
-export const configuredPodMutated: Check = {
-  ...{ id: 'SVC-OPERATOR-019', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+export const configuredPodMutated = clusterCheck('SVC-OPERATOR-019', 'error', {
+  timeoutMs: 60_000,
   title:
     'A pod that a ServiceConfig selects is never left unprotected (measured by dry runs, nothing is created)',
   cause:
@@ -66,7 +66,7 @@ export const configuredPodMutated: Check = {
     const reason = `${obstacles.length} of ${found.length} ServiceConfigs could not be tried: ${first.message}`;
     return verdictOnPart(failures, reason, first.permission);
   },
-};
+});
 
 const isTried = ({ spec }: KnownServiceConfig) => (spec.selector.matchExpressions ?? []).length === 0;
 
