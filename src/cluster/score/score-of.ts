@@ -62,14 +62,16 @@ const nothing: Scored = {
   })),
 };
 
-const most = 20;
+const maxFindings = 20;
 const storeKey = 'AWS_SECRET_ACCESS_KEY';
 
 /** Findings without duplicates, however many pods have them; at most 20. */
 function findingsOf(subjects: readonly Subject[]): readonly Finding[] {
   const each = subjects.flatMap((subject) => checks.flatMap((check) => check(subject)));
   const distinct = new Map([...unprotected(subjects), ...each].map((one) => [one.id + one.message, one]));
-  return [...distinct.values()].slice(0, most).map(({ id, message }) => ({ id, message: clipped(message) }));
+  return [...distinct.values()]
+    .slice(0, maxFindings)
+    .map(({ id, message }) => ({ id, message: clipped(message) }));
 }
 
 type Check = (subject: Subject) => readonly Finding[];
@@ -121,9 +123,9 @@ function references({ pod }: Subject): readonly Finding[] {
   }));
 }
 
-const longest = 500;
+const maxLength = 500;
 
 /** Names in a text can be long and numerous, but space in a report is limited. */
 function clipped(text: string): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

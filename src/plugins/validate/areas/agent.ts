@@ -197,14 +197,14 @@ const podsCovered = clusterCheck('SVC-AGENT-006', 'error', {
   },
 });
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 function coverageProblem(
   { coveredPods, uncoveredPods }: AgentFacts,
   wanted: number,
 ): Omit<CheckFailure, 'subject'> | undefined {
   if (uncoveredPods.length > 0) {
-    const named = uncoveredPods.slice(0, mostNamed).join(', ');
+    const named = uncoveredPods.slice(0, maxNamed).join(', ');
     return { message: `${counted(uncoveredPods.length, 'labelled pod')} not covered, such as ${named}.` };
   }
   if (coveredPods >= wanted) return undefined;

@@ -27,7 +27,7 @@ import { capped } from '../cluster/read.ts';
 import { checkOf, clusterCheck, storeCheck, vaultCheck } from '../make-check.ts';
 import { toldOf } from './agent.ts';
 
-const most = 100;
+const maxAsked = 100;
 const atOnce = 16;
 
 /** A check of the pods whose proxy can be asked. */
@@ -45,7 +45,7 @@ const proxiesToStore = proxiesCheck('SVC-NET-004', 'error', {
     'The policy svc-egress-…-store does not name the store, its address has changed, or the proxy has no credentials. Up to 100 proxies are asked for their counts of responses.',
   fix: "Set svc/proxy-upstream or AWS_REGION so that the policy knows the store, and read the proxy's log.",
   async run(proxies, context) {
-    const found = await concurrently(proxies.slice(0, most), atOnce, (pod) => askedOf(context, pod));
+    const found = await concurrently(proxies.slice(0, maxAsked), atOnce, (pod) => askProxy(context, pod));
     const [first] = found;
     if (first !== undefined && found.every(({ problem }) => problem !== undefined))
       return notEvaluated(`No proxy could be asked, such as ${first.key}: ${first.problem}`);
@@ -73,7 +73,7 @@ function failuresOf({ key: subject, succeeded, broken, problem }: Asked): readon
 }
 
 /** The proxy's successful and failed requests, from its metrics. */
-async function askedOf(context: CheckContext, pod: SeenPod): Promise<Asked> {
+async function askProxy(context: CheckContext, pod: SeenPod): Promise<Asked> {
   const answer = await askPod(context, pod, pod.proxyPort ?? 0, 'metrics');
   const samples = answer.kind === 'ok' ? samplesOf(answer.text, 'svc_proxy_requests_total') : [];
   const count = (first: string) =>
@@ -183,20 +183,20 @@ const secretsServerConnects = vaultCheck('SVC-NET-050', 'error', {
   title: 'The secrets server accepts connections from here',
   cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
   fix: 'Permit connections from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
-  run: ({ address }, _context, signal) => connects(address, signal),
+  run: ({ address }, _context, signal) => tryConnection(address, signal),
 });
 
 const objectStoreConnects = storeCheck('SVC-NET-051', 'error', {
   title: 'The object store accepts connections from here',
   cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
   fix: 'Permit connections from proxies to the object store, on port 443 or that of --upstream.',
-  run: async (context, signal) => connects((await context.store()).address, signal),
+  run: async (context, signal) => tryConnection((await context.store()).address, signal),
 });
 
 const attemptMs = 5_000;
 
 /** Opens a TCP connection from here, and closes it again. */
-async function connects(address: URL, signal: AbortSignal): Promise<CheckResult> {
+async function tryConnection(address: URL, signal: AbortSignal): Promise<CheckResult> {
   const subject = `${address.hostname}:${portOf(address)}`;
   const refusal = await refusalAt(address, signal);
   return refusal === undefined ? passed(subject) : failed({ subject, message: `No connection: ${refusal}.` });

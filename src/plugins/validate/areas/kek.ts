@@ -52,7 +52,7 @@ const rotated = keyCheck('SVC-KEK-004', 'error', {
     if (Number.isNaN(rotatedAt)) return notEvaluated('The secrets server does not tell how old the key is.');
     const days = Math.floor((context.now() - rotatedAt) / dayMs);
     const made = `Version ${latestVersion} is ${days} days old`;
-    return days > longestDays ? failed({ subject: path, message: `${made}.` }) : passed(made);
+    return days > maxDays ? failed({ subject: path, message: `${made}.` }) : passed(made);
   },
 });
 
@@ -69,11 +69,11 @@ const oldVersionsReadable = keyCheck('SVC-KEK-006', 'warning', {
   cause:
     'min_decryption_version was advanced. Objects that were written under an earlier version cannot be read.',
   fix: 'Look for such objects with svc audit --bucket; lower min_decryption_version, rewrite them through the proxy, and advance it again.',
-  run: ({ path, minDecryptionVersion: least }) =>
-    least > 1
+  run: ({ path, minDecryptionVersion: minVersion }) =>
+    minVersion > 1
       ? failed({
           subject: path,
-          message: `Versions before ${least} unwrap nothing (min_decryption_version).`,
+          message: `Versions before ${minVersion} unwrap nothing (min_decryption_version).`,
         })
       : passed(),
 });
@@ -92,7 +92,7 @@ export const kekChecks: readonly Check[] = [
 
 const dayMs = 86_400_000;
 /** The longest quarter. */
-const longestDays = 92;
+const maxDays = 92;
 
 /** The transit engine's description of a key. */
 interface TransitKey {

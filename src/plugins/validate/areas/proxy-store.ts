@@ -41,12 +41,12 @@ const canary = shared(async (context): Promise<Canary> => {
     plaintext: randomBytes(64),
   };
   const known = { subject: `${store.bucket}/${object.key}`, plaintext: object.plaintext };
-  const refusal = await written(object);
+  const refusal = await putCanary(object);
   if (refusal !== undefined) {
-    await isRemoved(object, undefined);
+    await removeCanary(object, undefined);
     return { ...known, refusal };
   }
-  return { ...known, ...(await readAndRemoved(object)) };
+  return { ...known, ...(await readAndRemove(object)) };
 });
 
 interface CanaryObject {
@@ -58,7 +58,7 @@ interface CanaryObject {
 }
 
 /** @returns why the proxy refused the object; undefined if it did not */
-async function written({ proxied, key, plaintext, signal }: CanaryObject): Promise<string | undefined> {
+async function putCanary({ proxied, key, plaintext, signal }: CanaryObject): Promise<string | undefined> {
   try {
     await proxied.put(key, plaintext, signal);
     return undefined;
@@ -67,16 +67,16 @@ async function written({ proxied, key, plaintext, signal }: CanaryObject): Promi
   }
 }
 
-async function readAndRemoved(object: CanaryObject): Promise<Pick<Canary, 'stored' | 'returned' | 'left'>> {
+async function readAndRemove(object: CanaryObject): Promise<Pick<Canary, 'stored' | 'returned' | 'left'>> {
   const { store, proxied, key, signal } = object;
   let version: string | undefined;
   try {
     const stored = await askStore(store.direct, 's3:GetObject', store.direct.get(key, signal));
     version = stored.version;
     const returned = await proxied.get(key, signal).then(({ body }) => body, refusalOf);
-    return { stored, returned, left: !(await isRemoved(object, version)) };
+    return { stored, returned, left: (await removeCanary(object, version)) === 'left' };
   } catch (error) {
-    await isRemoved(object, version);
+    await removeCanary(object, version);
     throw error;
   }
 }
@@ -84,19 +84,19 @@ async function readAndRemoved(object: CanaryObject): Promise<Pick<Canary, 'store
 const removalMs = 5_000;
 
 /** Runs even after an interruption. The proxy may be permitted to remove what the direct credentials may not. */
-async function isRemoved(
+async function removeCanary(
   { store, proxied, key }: CanaryObject,
   version: string | undefined,
-): Promise<boolean> {
+): Promise<'removed' | 'left'> {
   for (const endpoint of [store.direct, proxied]) {
     try {
       await endpoint.remove(key, version, AbortSignal.timeout(removalMs));
-      return true;
+      return 'removed';
     } catch (error) {
-      if (httpStatusOf(error) === 404) return true;
+      if (httpStatusOf(error) === 404) return 'removed';
     }
   }
-  return false;
+  return 'left';
 }
 
 const readBack = storeCheck('SVC-STORE-003', 'error', {

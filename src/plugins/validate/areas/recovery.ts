@@ -52,7 +52,7 @@ const sealed = storeCheck('SVC-RECOVERY-002', 'error', {
     'It was written before --recovery-recipient was set, through a proxy without it, or for recovery keys that are not in the file. Without the key server nobody can read it.',
   fix: 'Set --recovery-recipient on every proxy of the bucket, and copy the objects onto themselves through one; or name the file of the key that was in use when they were written. svc audit --bucket counts objects by their recovery keys.',
   run: (context) =>
-    judged(context, ({ faults, opened }, bucket) => ({
+    judgeRehearsal(context, ({ faults, opened }, bucket) => ({
       failures: failuresOf(bucket, faults, (reason) => reason === unsealed),
       note: counted(opened.length, 'object'),
     })),
@@ -65,7 +65,7 @@ const opens = storeCheck('SVC-RECOVERY-003', 'error', {
     'Its body, its metadata or its part list was damaged or exchanged in the store, its part list is missing, or the store does not give it out, as with an archived object.',
   fix: 'Look the reason up in docs/TROUBLESHOOTING.md; restore an archived object; put back what is missing from a backup or an older version. With --state-bucket, name it here too.',
   run: (context) =>
-    judged(context, (rehearsal, bucket) => ({
+    judgeRehearsal(context, (rehearsal, bucket) => ({
       failures: failuresOf(bucket, rehearsal.faults, (reason) => reason !== unsealed),
       note: depthsOf(rehearsal.opened),
       trusted: notSeen(rehearsal),
@@ -85,7 +85,7 @@ interface Judgement {
 }
 
 /** No check passes if the rehearsal has opened nothing. */
-async function judged(
+async function judgeRehearsal(
   context: Parameters<typeof rehearsed>[0],
   judge: (rehearsal: RecoveryRehearsal, bucket: string) => Judgement,
 ): Promise<CheckResult> {

@@ -36,7 +36,7 @@ interface Workload {
 
 /** Undefined if the operator is not installed. @throws NotEvaluated */
 export const operatorOf = shared((context) =>
-  installed(context, 'deployments', operatorName, ({ spec, status = {} }) => ({
+  readInstalled(context, 'deployments', operatorName, ({ spec, status = {} }) => ({
     wanted: spec.replicas ?? 1,
     ready: status['readyReplicas'] ?? 0,
     updated: status['updatedReplicas'] ?? 0,
@@ -59,7 +59,7 @@ export const installedCheck = checkOf('cluster', async (context) => {
 
 /** Undefined if the agent is not installed. @throws NotEvaluated */
 export const agentsOf = shared((context) =>
-  installed(context, 'daemonsets', agentName, ({ status = {} }) => ({
+  readInstalled(context, 'daemonsets', agentName, ({ status = {} }) => ({
     wanted: status['desiredNumberScheduled'] ?? 0,
     ready: status['numberReady'] ?? 0,
     updated: status['updatedNumberScheduled'] ?? 0,
@@ -68,7 +68,7 @@ export const agentsOf = shared((context) =>
 
 type Counts = Pick<InstalledOperator, 'wanted' | 'ready' | 'updated'>;
 
-async function installed(
+async function readInstalled(
   context: CheckContext,
   plural: string,
   name: string,

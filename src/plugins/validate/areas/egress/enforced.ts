@@ -29,21 +29,21 @@ export const enforced = clusterCheck('SVC-EGRESS-004', 'error', {
     const image = operator?.env['SVC_PROXY_IMAGE'];
     if (place === undefined || image === undefined)
       return skipped('There is no operator, or no namespace with protected pods');
-    const target = await forbidden(context);
+    const target = await findTarget(context);
     if (target === undefined) return notEvaluated('The Service svc-operator-metrics has no address to try');
-    return measured(context, place.namespace, { image, target }, signal);
+    return measure(context, place.namespace, { image, target }, signal);
   },
 });
 
 /** A target that every pod can reach without an egress policy: the operator's metrics are open to all namespaces. */
-async function forbidden(context: CheckContext): Promise<ProbeTarget | undefined> {
+async function findTarget(context: CheckContext): Promise<ProbeTarget | undefined> {
   const path = `/api/v1/namespaces/${context.config.operatorNamespace}/services/svc-operator-metrics`;
   const service = await getObject<{ readonly spec?: { readonly clusterIP?: string } }>(context, path);
   const { clusterIP = 'None' } = service?.spec ?? {};
   return clusterIP === 'None' ? undefined : { host: clusterIP, port: 8080 };
 }
 
-async function measured(
+async function measure(
   context: CheckContext,
   namespace: string,
   given: { readonly image: string; readonly target: ProbeTarget },
@@ -95,13 +95,18 @@ async function runProbe(
   const pod = await send<ProbeObject>(context, { method: 'POST', path, body });
   const own = `${path}/${pod.metadata.name}`;
   try {
-    return await ended(context, own, `${namespace}/${pod.metadata.name}`, signal);
+    return await waitForEnd(context, own, `${namespace}/${pod.metadata.name}`, signal);
   } finally {
     await remove(context, own);
   }
 }
 
-async function ended(context: CheckContext, path: string, key: string, signal: AbortSignal): Promise<Probed> {
+async function waitForEnd(
+  context: CheckContext,
+  path: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<Probed> {
   let state: NonNullable<NonNullable<ProbeObject['status']>['containerStatuses']>[number]['state'];
   while (!signal.aborted) {
     const { status } = await send<ProbeObject>(context, { path });

@@ -14,7 +14,7 @@ import { type EgressOf, egressOf } from './policies.ts';
 const asks = 5;
 const pauseMs = 500;
 /** Tolerated share of a name's addresses that no policy lists: above it, connections fail noticeably often. */
-const mostUnlisted = 0.1;
+const maxUnlisted = 0.1;
 
 export const namesListed = clusterCheck('SVC-EGRESS-005', 'warning', {
   timeoutMs: 90_000,
@@ -91,12 +91,12 @@ async function unlistedShare(
 }
 
 function failureOf({ subject, host }: ListedHost, share: number | undefined): CheckFailure[] {
-  if (share === undefined || share <= mostUnlisted) return [];
+  if (share === undefined || share <= maxUnlisted) return [];
   const percent = Math.round(share * 100);
   return [{ subject, message: `${percent} % of the addresses that ${host} has now are not in it.` }];
 }
 
-const most = 5;
+const maxNamed = 5;
 
 /**
  * The assumption about addresses, as a sentence. A laptop's DNS may not resolve the pods' destinations, and addresses
@@ -105,8 +105,8 @@ const most = 5;
 export function onTrust(all: readonly EgressOf[]): string | undefined {
   const names = [...new Set(all.flatMap(trustedNames))].sort();
   if (names.length === 0) return undefined;
-  const more = names.length > most ? ` and ${names.length - most} more` : '';
-  const listed = `${names.slice(0, most).join(', ')}${more}`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
+  const listed = `${names.slice(0, maxNamed).join(', ')}${more}`;
   return `Addresses of ${listed} are those that the policies name, because they could not be resolved here.`;
 }
 

@@ -46,7 +46,7 @@ function problemOf(tried: Tried): string | undefined {
 }
 
 /** Limit of tried ServiceConfigs: each costs one review. */
-const most = 50;
+const maxTried = 50;
 
 export const configuredPodMutated = clusterCheck('SVC-OPERATOR-019', 'error', {
   timeoutMs: 60_000,
@@ -58,7 +58,7 @@ export const configuredPodMutated = clusterCheck('SVC-OPERATOR-019', 'error', {
   async run(context) {
     const configs = ((await serviceConfigsOf(context)) ?? []).filter(isTried);
     if (configs.length === 0) return skipped('There are no ServiceConfigs that select by plain labels');
-    const found = await concurrently(configs.slice(0, most), 4, (config) => tried(context, config));
+    const found = await concurrently(configs.slice(0, maxTried), 4, (config) => tryConfig(context, config));
     const failures = found.flatMap(({ failure }) => failure ?? []);
     const obstacles = found.flatMap(({ obstacle }) => obstacle ?? []);
     const [first] = obstacles;
@@ -77,7 +77,7 @@ interface TriedConfig {
 }
 
 /** A pod that lacks required settings is refused, which counts as protection. */
-async function tried(
+async function tryConfig(
   context: CheckContext,
   { namespace, name, spec }: KnownServiceConfig,
 ): Promise<TriedConfig> {

@@ -129,9 +129,14 @@ export const roundTrip = vaultCheck('SVC-VAULT-010', 'error', {
     const post = (operation: string, body: object): VaultQuery => ({
       ...{ method: 'POST', path: vaultPath(transitMount, operation, transitKey), body },
     });
-    const wrapped = await tried(session, post('encrypt', { plaintext }), 'ciphertext', signal);
+    const wrapped = await tryOperation(session, post('encrypt', { plaintext }), 'ciphertext', signal);
     if (wrapped.value === undefined) return failed(findingOf(wrapped));
-    const back = await tried(session, post('decrypt', { ciphertext: wrapped.value }), 'plaintext', signal);
+    const back = await tryOperation(
+      session,
+      post('decrypt', { ciphertext: wrapped.value }),
+      'plaintext',
+      signal,
+    );
     if (back.value === undefined) return failed(findingOf(back));
     if (back.value === plaintext) return passed();
     return failed({ subject: back.subject, message: 'It does not give back what was wrapped.' });
@@ -147,7 +152,7 @@ interface Tried {
 const findingOf = ({ subject, message }: Tried) => ({ subject, message });
 
 /** A refusal is a finding here. @throws VaultError if the server is sealed or away */
-async function tried(
+async function tryOperation(
   session: VaultSession,
   query: VaultQuery,
   member: string,

@@ -22,7 +22,7 @@ export const policySuffices = vaultCheck('SVC-VAULT-008', 'error', {
   fix: 'For a proxy grant update on <transit>/encrypt/<key> and <transit>/decrypt/<key>; for a wrapper read on each KV path.',
   async run(_vault, context) {
     const nowhere = forWrapper(context.config) ? (await kvPlaces(context)).failures : [];
-    const all = await granted(context);
+    const all = await grantedPaths(context);
     if (nowhere.length === 0 && all.every(({ wanted }) => wanted.length === 0))
       return skipped('A wrapper without KV paths needs nothing: give --secrets or SVC_SECRET_PATHS.');
     return verdict([...nowhere, ...all.flatMap(lacking)]);
@@ -34,7 +34,7 @@ export const policyExact = vaultCheck('SVC-VAULT-009', 'error', {
   cause:
     'The token belongs to root or to a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
   fix: 'Write a policy with exactly the paths and capabilities of the specification, attach only it to the role, and remove the others. Use --identity to say whose policy it is.',
-  run: async (_vault, context) => verdict(collected((await granted(context)).flatMap(beyond))),
+  run: async (_vault, context) => verdict(collected((await grantedPaths(context)).flatMap(beyond))),
 });
 
 function lacking({ path, wanted, has }: Granted): readonly CheckFailure[] {
@@ -64,7 +64,7 @@ interface Granted {
 }
 
 /** Looks up the login's capabilities on the paths that it needs, and on paths that it must not have. */
-const granted = shared(async (context): Promise<readonly Granted[]> => {
+const grantedPaths = shared(async (context): Promise<readonly Granted[]> => {
   const wanted = await wantedOf(context);
   const paths = [...wanted.keys()];
   const found = await (await context.vault()).capabilities(paths, context.signal);
