@@ -25,7 +25,11 @@ export function scoreOf(facts: WorkloadFacts): Score {
   const subjects = subjectsOf(facts);
   const { score, addends } = worst(subjects.map(scored));
   return {
-    ...{ kind, namespace, name, score, pods: pods.length },
+    kind,
+    namespace,
+    name,
+    score,
+    pods: pods.length,
     protected: subjects.length > 0 && subjects.every(isProtected),
     enforced: subjects.length > 0 && subjects.every(isEnforced),
     addends,
@@ -56,7 +60,9 @@ const isEnforced = ({ agent }: Subject): boolean => agent?.covered === true && a
 const nothing: Scored = {
   score: 0,
   addends: rules.map(({ name, of }) => ({
-    ...{ name, points: 0, of },
+    name,
+    points: 0,
+    of,
     because: 'It has no pod and no template.',
     remedy: 'It is known once a pod runs.',
   })),

@@ -195,7 +195,10 @@ function rules(): readonly SarifRule[] {
 
 function findingsOf({ id, findings }: CheckReport): readonly SarifFinding[] {
   return findings.map(({ level, subject, message, ignored }) => ({
-    ...{ id, level, subject, message },
+    id,
+    level,
+    subject,
+    message,
     ...(ignored && { suppressed: '--ignore' }),
   }));
 }

@@ -22,8 +22,18 @@ import type { Check } from './check.ts';
 import type { Area } from './settings.ts';
 
 const secretsServerChecks: readonly Check[] = [
-  ...[answers, unsealed, active, certificateTrusted, certificateLasts],
-  ...[login, role, policySuffices, policyExact, roundTrip, kvReadable, kvVersion],
+  answers,
+  unsealed,
+  active,
+  certificateTrusted,
+  certificateLasts,
+  login,
+  role,
+  policySuffices,
+  policyExact,
+  roundTrip,
+  kvReadable,
+  kvVersion,
 ];
 
 /** All checks, in display order. */

@@ -145,7 +145,10 @@ export function openContext(parts: ContextParts): OpenContext {
   });
   return {
     ...settings,
-    ...{ env, version, signal, components: call.components },
+    env,
+    version,
+    signal,
+    components: call.components,
     now: Date.now,
     host: localHost(env),
     vault: vault.get,
@@ -176,7 +179,11 @@ async function startRehearsal(
     );
   const rehearse = await call.rehearse();
   return rehearse({ ...config, recoveryKey }, call.env, {
-    ...{ bucket, prefix, sample, readWhole, signal },
+    bucket,
+    prefix,
+    sample,
+    readWhole,
+    signal,
     onProgress: (listed, opened) =>
       onProgress(opened > 0 ? `${counted(opened, 'object')} opened` : `${counted(listed, 'object')} listed`),
   });

@@ -39,7 +39,10 @@ export async function createMetrics(build: BuildInfo): Promise<Metrics> {
 /** What prom-client writes, and adds up over the workers. */
 function readAtScrape(name: string, { type, help, samples }: Family): Metric<string> {
   const get = async () => ({
-    ...{ name, help, type, aggregator: 'sum' },
+    name,
+    help,
+    type,
+    aggregator: 'sum',
     values: [...samples].map(([suffix, value]) => ({ metricName: name + suffix, labels: {}, value })),
   });
   return { name, help, type, get } as unknown as Metric<string>;
@@ -74,7 +77,8 @@ function createHistogram(
       series.sum += value;
     },
     family: {
-      ...{ type: 'histogram', help },
+      type: 'histogram',
+      help,
       samples: {
         *[Symbol.iterator]() {
           for (const [key, series] of all) yield* seriesSamples(key, series, buckets);

@@ -50,10 +50,14 @@ export function collections() {
       project: projectPolicy,
     }),
     serviceConfigs: collection({
-      ...{ path: custom('serviceconfigs'), optional: true, project: projectServiceConfig },
+      path: custom('serviceconfigs'),
+      optional: true,
+      project: projectServiceConfig,
     }),
     reports: collection({
-      ...{ path: custom('protectionreports'), optional: true, project: projectReport },
+      path: custom('protectionreports'),
+      optional: true,
+      project: projectReport,
     }),
   };
 }

@@ -47,7 +47,9 @@ export function levelOf(id: string, asks: boolean): Level {
 }
 
 export const findingRules: readonly SarifRule[] = Object.entries(known).map(([id, { summary, help }]) => ({
-  ...{ id, summary, help },
+  id,
+  summary,
+  help,
 }));
 
 /** How to fix a finding, as a sentence; undefined for unknown ids. */

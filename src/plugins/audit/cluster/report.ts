@@ -122,7 +122,10 @@ export function auditedNodes(
   return [...found.values()]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, tier, enforcing, reason, passedOver }) => ({
-      ...{ name, tier, tierName: nameOf(tier), enforcing },
+      name,
+      tier,
+      tierName: nameOf(tier),
+      enforcing,
       ...(reason !== undefined && { reason }),
       ...(passedOver !== undefined && { passedOver }),
     }));

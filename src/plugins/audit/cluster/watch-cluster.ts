@@ -181,7 +181,9 @@ function changesBetween(
 }
 
 const change = (kind: WorkloadChange['change'], workload: AuditedWorkload): WorkloadChange => ({
-  ...{ version: 1, change: kind, workload },
+  version: 1,
+  change: kind,
+  workload,
 });
 
 const byTitle = (workloads: readonly AuditedWorkload[]) =>

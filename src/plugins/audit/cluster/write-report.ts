@@ -96,8 +96,10 @@ const row = (paint: Paint) => (workload: AuditedWorkload) => {
   const { namespace, kind, name, score, pods } = workload;
   const missing = lacking(workload).map(({ name, points, of }) => `${name} ${of - points}`);
   return [
-    ...[namespace, `${kind}/${name}`],
-    ...[coloured(paint, colours[gradeOf(score)], String(score)), String(pods)],
+    namespace,
+    `${kind}/${name}`,
+    coloured(paint, colours[gradeOf(score)], String(score)),
+    String(pods),
     nothingMissing(workload) ?? missing.join(', '),
   ];
 };

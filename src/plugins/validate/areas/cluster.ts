@@ -172,7 +172,9 @@ function seen({ metadata, status }: NodeObject): SeenNode {
   const { kernelVersion = '', operatingSystem = '', architecture = '' } = status?.nodeInfo ?? {};
   const labels = metadata.labels ?? {};
   return {
-    ...{ name: metadata.name, labels, kernel: kernelVersion },
+    name: metadata.name,
+    labels,
+    kernel: kernelVersion,
     os: operatingSystem || (labels['kubernetes.io/os'] ?? 'linux'),
     architecture: architecture || (labels['kubernetes.io/arch'] ?? ''),
   };

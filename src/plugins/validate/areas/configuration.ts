@@ -147,8 +147,15 @@ const values = localCheck('SVC-CONFIG-001', 'error', {
 });
 
 export const configurationChecks: readonly Check[] = [
-  ...[values, sections, unknownVariables, nodeVersion, verification],
-  ...[encryptedAddresses, loginDescribed, tokenInEnvironment, tools],
+  values,
+  sections,
+  unknownVariables,
+  nodeVersion,
+  verification,
+  encryptedAddresses,
+  loginDescribed,
+  tokenInEnvironment,
+  tools,
 ];
 
 const wanted = [

@@ -222,8 +222,12 @@ const portOf = ({ port, protocol }: URL): number => Number(port || (protocol ===
 
 /** One check for each connection that the specification requires, judged by what the components report. */
 const fromCluster: readonly Check[] = [
-  ...[podsToSecretsServer, operatorToApiServer, operatorToRegistries],
-  ...[proxiesToStore, proxiesToSecretsServer, agentsToOperator],
+  podsToSecretsServer,
+  operatorToApiServer,
+  operatorToRegistries,
+  proxiesToStore,
+  proxiesToSecretsServer,
+  agentsToOperator,
 ];
 
 /** The last two: connections from where the command runs, with or without a cluster. */

@@ -127,8 +127,15 @@ const yama = hostCheck('SVC-HOST-009', 'info', {
 });
 
 export const hostChecks: readonly Check[] = [
-  ...[kernel, secretMemory, memoryLock, bpfLsm, btf],
-  ...[swap, corePattern, cgroups, yama],
+  kernel,
+  secretMemory,
+  memoryLock,
+  bpfLsm,
+  btf,
+  swap,
+  corePattern,
+  cgroups,
+  yama,
 ];
 
 const types = '/sys/kernel/btf/vmlinux';

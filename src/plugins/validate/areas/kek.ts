@@ -86,8 +86,13 @@ const notDerived = keyCheck('SVC-KEK-007', 'error', {
 });
 
 export const kekChecks: readonly Check[] = [
-  ...[keyType, notExportable, noPlaintextBackup, rotated],
-  ...[deletionForbidden, oldVersionsReadable, notDerived],
+  keyType,
+  notExportable,
+  noPlaintextBackup,
+  rotated,
+  deletionForbidden,
+  oldVersionsReadable,
+  notDerived,
 ];
 
 const dayMs = 86_400_000;

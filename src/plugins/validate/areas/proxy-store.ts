@@ -36,7 +36,9 @@ const canary = shared(async (context): Promise<Canary> => {
   const store = await context.store();
   await askStore(store.direct, 's3:ListBucket', store.direct.hasBucket(context.signal));
   const object: CanaryObject = {
-    ...{ store, proxied: await store.proxied(), signal: context.signal },
+    store,
+    proxied: await store.proxied(),
+    signal: context.signal,
     key: `svc-validate/canary-${randomBytes(9).toString('hex')}`,
     plaintext: randomBytes(64),
   };

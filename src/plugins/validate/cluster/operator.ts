@@ -81,7 +81,9 @@ async function readInstalled(
   const { spec } = workload.spec.template;
   const [container] = spec.containers;
   return {
-    ...{ namespace, name, ...count(workload) },
+    namespace,
+    name,
+    ...count(workload),
     version: workload.metadata.labels?.['app.kubernetes.io/version'],
     image: container?.image ?? '',
     env: valuesOf(container),

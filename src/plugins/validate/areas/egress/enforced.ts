@@ -142,19 +142,26 @@ export interface ProbeTarget {
 export function probePod(image: string, { host, port }: ProbeTarget, covered: boolean): object {
   const labels = { 'app.kubernetes.io/name': 'svc-validate', ...(covered && { [protectedLabel]: 'true' }) };
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: { generateName: 'svc-validate-', labels, annotations: { 'svc/inject': 'false' } },
     spec: {
-      ...{ restartPolicy: 'Never', activeDeadlineSeconds: 120, terminationGracePeriodSeconds: 0 },
-      ...{ automountServiceAccountToken: false, enableServiceLinks: false },
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: 120,
+      terminationGracePeriodSeconds: 0,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       containers: [
         {
-          ...{ name: 'probe', image, command: ['node', '-e', probeProgram, host, String(port)] },
+          name: 'probe',
+          image,
+          command: ['node', '-e', probeProgram, host, String(port)],
           resources: { requests: modest, limits: modest },
           securityContext: {
-            ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
             capabilities: { drop: ['ALL'] },
           },
         },

@@ -49,7 +49,9 @@ interface StartedContainer {
 function seen({ metadata, spec, status }: DaemonSetObject): SeenDaemonSet {
   const containers = spec?.template?.spec?.containers ?? [];
   return {
-    ...{ namespace: metadata.namespace ?? '', name: metadata.name, ready: status?.numberReady ?? 0 },
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    ready: status?.numberReady ?? 0,
     containers: containers.map(({ name, command = [], args = [] }) => ({
       name,
       args: [...command, ...args],

@@ -47,7 +47,11 @@ function mounted({ namespace, key: pod, pod: { spec } }: SeenPod): readonly Want
   const volumes = spec.volumes?.filter(({ name }) => ours.includes(name)) ?? [];
   return volumes.flatMap(({ configMap: { name: configMap = '', items = [] } = {} }) =>
     (items as readonly { readonly key: string }[]).map(({ key }) => ({
-      ...{ namespace, configMap, key, by: `the pod ${pod}`, mounted: true },
+      namespace,
+      configMap,
+      key,
+      by: `the pod ${pod}`,
+      mounted: true,
     })),
   );
 }

@@ -83,7 +83,8 @@ async function tryConfig(
 ): Promise<TriedConfig> {
   try {
     const outcome = await tryPod(context, {
-      ...{ namespace, labels: spec.selector.matchLabels ?? {} },
+      namespace,
+      labels: spec.selector.matchLabels ?? {},
       ...(spec.containers && { containers: spec.containers }),
     });
     if (outcome.kind !== 'bare' || outcome.isRefused) return {};
@@ -166,11 +167,15 @@ function refusal(error: KubeError, namespace: string): Tried {
 /** Passes every Pod Security level, and quotas that require requests and limits. */
 function podFor({ labels = {}, annotations = {}, containers = ['application'] }: Trial): object {
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'svc-validate-', labels, annotations } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { generateName: 'svc-validate-', labels, annotations },
     spec: {
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       containers: containers.map((name) => ({
-        ...{ name, image: 'svc-validate.invalid/none', command: ['/none'] },
+        name,
+        image: 'svc-validate.invalid/none',
+        command: ['/none'],
         resources: { requests: modest, limits: modest },
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
       })),

@@ -127,7 +127,9 @@ export const roundTrip = vaultCheck('SVC-VAULT-010', 'error', {
     const session = await vault.workload();
     const plaintext = randomBytes(32).toString('base64');
     const post = (operation: string, body: object): VaultQuery => ({
-      ...{ method: 'POST', path: vaultPath(transitMount, operation, transitKey), body },
+      method: 'POST',
+      path: vaultPath(transitMount, operation, transitKey),
+      body,
     });
     const wrapped = await tryOperation(session, post('encrypt', { plaintext }), 'ciphertext', signal);
     if (wrapped.value === undefined) return failed(findingOf(wrapped));

@@ -95,9 +95,18 @@ async function wantedOf(context: CheckContext): Promise<ReadonlyMap<string, read
 }
 
 const administration = [
-  ...['sys/mounts', 'sys/mounts/svc-validate', 'sys/auth', 'sys/seal', 'sys/audit', 'sys/raw/core'],
-  ...['sys/policies/acl', 'sys/policies/acl/svc-validate', 'sys/storage/raft/snapshot'],
-  ...['auth/token/create', 'auth/token/create-orphan', 'identity/entity'],
+  'sys/mounts',
+  'sys/mounts/svc-validate',
+  'sys/auth',
+  'sys/seal',
+  'sys/audit',
+  'sys/raw/core',
+  'sys/policies/acl',
+  'sys/policies/acl/svc-validate',
+  'sys/storage/raft/snapshot',
+  'auth/token/create',
+  'auth/token/create-orphan',
+  'identity/entity',
 ];
 
 function ofTransit(mount: string, key: string, other: string): readonly string[] {
@@ -106,7 +115,8 @@ function ofTransit(mount: string, key: string, other: string): readonly string[]
     ...ofKey.map((operation) => `${mount}/${operation}/${key}`),
     ...['config', 'rotate', 'trim'].map((operation) => `${mount}/keys/${key}/${operation}`),
     ...['keys', 'encrypt', 'decrypt'].map((operation) => `${mount}/${operation}/${other}`),
-    ...[`${mount}/keys`, `${mount}/restore`],
+    `${mount}/keys`,
+    `${mount}/restore`,
   ];
 }
 
