@@ -1,11 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LabelRequirement } from '../../../src/cluster/kube/labels.ts';
 import {
   definitionFolder,
   type OpenApiSchema,
   readDefinitions,
 } from '../../../src/cluster/resources/definitions.ts';
+import type {
+  Condition,
+  EgressDestination,
+  ResourceDelivery,
+  RotationMode,
+} from '../../../src/cluster/resources/resources.ts';
 import { packageFolder } from '../../../src/runtime/component/package-folder.ts';
 import {
   fullReportStatus,
@@ -40,6 +47,24 @@ test('their fields are those of the types', () => {
   }
 });
 
+/** The words that each type permits: the compiler demands them all, and no other. */
+const words: Readonly<Record<string, object>> = {
+  rotation: { restart: true, sighup: true, none: true } satisfies Record<RotationMode, true>,
+  delivery: { both: true, env: true, fd: true } satisfies Record<ResourceDelivery, true>,
+  protocol: { TCP: true, UDP: true } satisfies Record<NonNullable<EgressDestination['protocol']>, true>,
+  operator: { In: true, NotIn: true, Exists: true, DoesNotExist: true } satisfies Record<
+    LabelRequirement['operator'],
+    true
+  >,
+  status: { True: true, False: true, Unknown: true } satisfies Record<Condition['status'], true>,
+};
+
+test('their words are those of the types', () => {
+  for (const { spec } of definitions)
+    for (const [name, list] of enumerationsOf(spec.versions[0].schema.openAPIV3Schema))
+      assert.equal(list, Object.keys(words[name] ?? {}), name);
+});
+
 test('everything is described, and bounded for the cost estimate of the rules', () => {
   for (const { spec } of definitions) {
     const { properties } = spec.versions[0].schema.openAPIV3Schema;
@@ -65,6 +90,15 @@ function fieldsOf(schema: OpenApiSchema, place = ''): readonly string[] {
   ]);
   const item = schema.items ?? schema.additionalProperties;
   return [...members, ...(item === undefined ? [] : fieldsOf(item, `${place}[].`))].sort();
+}
+
+/** The fields that permit only certain words, by name. */
+function enumerationsOf({ properties = {}, items }: OpenApiSchema): readonly [string, readonly string[]][] {
+  const own = Object.entries(properties).flatMap(([name, field]): [string, readonly string[]][] => [
+    ...(field.enum === undefined ? [] : [[name, field.enum] as [string, readonly string[]]]),
+    ...enumerationsOf(field),
+  ]);
+  return [...own, ...(items === undefined ? [] : enumerationsOf(items))];
 }
 
 /** The paths of all fields that an object has; the names in a map are no fields. */
