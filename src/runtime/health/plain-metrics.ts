@@ -43,10 +43,12 @@ function increase(samples: Map<string, number>, key: string, by: number): void {
 
 /** Labels in braces, as the text format writes them; nothing if there are none. */
 export function labelText(labels: readonly string[], values: LabelValues): string {
-  const given = labels.flatMap((label) =>
-    values[label] === undefined ? [] : `${label}="${escaped(values[label])}"`,
-  );
-  return given.length === 0 ? '' : `{${given.join(',')}}`;
+  let text = '';
+  for (const label of labels) {
+    const value = values[label];
+    if (value !== undefined) text += `${text === '' ? '{' : ','}${label}="${escaped(value)}"`;
+  }
+  return text === '' ? '' : `${text}}`;
 }
 
 const escaped = (text: string): string =>
