@@ -27,7 +27,6 @@ const BUNDLED = [
   'ipaddr\\.js',
   'node-forge',
   'node-vault',
-  'pino',
   'prom-client',
   'rfc6902',
   'yaml',

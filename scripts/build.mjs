@@ -1,13 +1,12 @@
 /**
  * Bundles src/ into dist/ and brings oclif.manifest.json up to date with it. With CI=true the committed
- * manifest is left as it is (the drift check compares it); `--update` also rewrites the command snapshot, the
- * definitions of the custom resources and the declarations of the public interface.
+ * manifest is left as it is (the drift check compares it); `--update` also rewrites the command snapshot and the
+ * declarations of the public interface.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasBpfObjects } from './lib/bpf.mjs';
 import { bundle } from './lib/bundle.mjs';
-import { renderCustomResources } from './lib/custom-resources.mjs';
 import { hasInit } from './lib/init.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
 import { ROOT } from './lib/paths.mjs';
@@ -47,7 +46,6 @@ if (!hasInit(ROOT)) {
 const manifest = await generateManifest(ROOT);
 refresh(MANIFEST, manifest, process.env['CI'] !== 'true');
 refresh(SNAPSHOT, commandSnapshot(manifest), update);
-for (const [name, text] of await renderCustomResources(ROOT)) refresh(name, text, update);
 if (update) {
   const { DECLARATIONS, renderDeclarations } = await import('./lib/declarations.mjs');
   refresh(DECLARATIONS, renderDeclarations(ROOT), true);

@@ -3,10 +3,8 @@
  * current. Runs every one; the last line is `N passed, N failed`.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
 import { badlyFormatted, hasFormatter } from './lib/c-format.mjs';
 import { lostExports } from './lib/commonjs-exports.mjs';
-import { CRD_FOLDER, renderCustomResources } from './lib/custom-resources.mjs';
 import { DECLARATIONS, renderDeclarations } from './lib/declarations.mjs';
 import { withoutIntegrity } from './lib/lock-files.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
@@ -50,21 +48,6 @@ function declarationsAreCurrent() {
   return `The public interface is not that of ${DECLARATIONS}: ${raise}, and ${REGENERATE}.\n${difference(current, DECLARATIONS)}`;
 }
 
-async function customResourcesAreCurrent() {
-  const files = await renderCustomResources(ROOT);
-  const names = files.map(([name]) => name);
-  const stale = files.filter(([name, text]) => text !== committed(ROOT, name)).map(([name]) => name);
-  const stray = committedBelow(CRD_FOLDER).filter((name) => !names.includes(name));
-  return [
-    ...stale.map((name) => `${name} is out of date: ${REGENERATE}.`),
-    ...stray.map((name) => `${name} belongs to no custom resource: remove it.`),
-  ].join('\n');
-}
-
-function committedBelow(folder) {
-  return existsSync(inRoot(folder)) ? readdirSync(inRoot(folder)).map((name) => `${folder}/${name}`) : [];
-}
-
 function difference(current, name = SNAPSHOT) {
   const { stdout } = spawnSync('diff', ['-u', inRoot(name), '-'], { input: current, encoding: 'utf8' });
   return stdout ?? '';
@@ -89,7 +72,6 @@ const CHECKS = [
   ['hashes of lock files', () => withoutIntegrity(ROOT).join('\n')],
   ['manifest', manifestIsCurrent],
   ['command snapshot', snapshotIsCurrent],
-  ['custom resources', customResourcesAreCurrent],
   ['public interface', declarationsAreCurrent],
   ['start-up weight', () => [...heavyAtStart(readOutputs(ROOT)), ...wholeHttp(readOutputs(ROOT))].join('\n')],
   ['names of CommonJS packages', async () => (await lostExports(readOutputs(ROOT), inRoot)).join('\n')],

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, wr
 import { dirname, join } from 'node:path';
 
 const PACKAGE = 'opt/svc';
-const BUILT = ['bin', 'dist', 'proto', 'oclif.manifest.json', 'LICENSE'];
+const BUILT = ['bin', 'dist', 'proto', 'manifests/chart/templates/crds', 'oclif.manifest.json', 'LICENSE'];
 
 /**
  * Fills a folder with what an image has besides Debian: Node at /usr/local/bin, the built package at /opt/svc with the

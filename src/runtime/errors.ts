@@ -75,12 +75,12 @@ const codes: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-const deepest = 8;
+const maxDepth = 8;
 
 /** The code of a rejected certificate in an error or one of its causes; undefined if there is none. */
 export function certificateErrorCode(error: unknown): string | undefined {
   let current = error;
-  for (let depth = 0; depth < deepest && current instanceof Error; depth += 1) {
+  for (let depth = 0; depth < maxDepth && current instanceof Error; depth += 1) {
     const { code } = current as NodeJS.ErrnoException;
     if (codes.has(code)) return code;
     current = current.cause;

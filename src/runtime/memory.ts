@@ -14,9 +14,9 @@ export interface ByteMemory {
   allocate(length: number): ByteBlock;
 }
 
-const smallest = 4096;
-const largestKept = 64 * 1024;
-const mostKept = 32;
+const minBytes = 4096;
+const maxKeptBytes = 64 * 1024;
+const maxKept = 32;
 
 /**
  * Reusable blocks outside V8's heap, for buffers that hold keys during a call. Unlike secret memory they take no system
@@ -26,13 +26,13 @@ export function createWipedMemory(): ByteMemory {
   const kept = new Map<number, Buffer[]>();
   const give = (bytes: Buffer) => {
     const free = kept.get(bytes.length) ?? [];
-    if (bytes.length > largestKept || free.length >= mostKept) return;
+    if (bytes.length > maxKeptBytes || free.length >= maxKept) return;
     free.push(bytes);
     kept.set(bytes.length, free);
   };
   return {
     allocate(length) {
-      const size = 2 ** Math.ceil(Math.log2(Math.max(length, smallest)));
+      const size = 2 ** Math.ceil(Math.log2(Math.max(length, minBytes)));
       return new WipedBlock(kept.get(size)?.pop() ?? ownBuffer(size), give);
     },
   };

@@ -1,23 +1,20 @@
-import type { OpenApiSchema } from '../../../src/cluster/resources/definition.ts';
-import { definitions } from '../../../src/cluster/resources/definitions.ts';
+import {
+  type CustomResourceDefinition,
+  type OpenApiSchema,
+  readDefinitions,
+} from '../../../src/cluster/resources/definitions.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from './cell.ts';
 
-interface Definition {
-  readonly names: { readonly kind: string; readonly shortNames: readonly string[] };
-  readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: OpenApiSchema } }[];
-}
+const definitions = await readDefinitions();
 
 /** Every custom resource with every field that its schema has. */
 export function resourceTables(): string[] {
-  return Object.values(definitions).flatMap(({ spec }, index) => [
-    ...(index === 0 ? [] : ['']),
-    ...tableOf(spec as Definition),
-  ]);
+  return definitions.flatMap(({ spec }, index) => [...(index === 0 ? [] : ['']), ...tableOf(spec)]);
 }
 
-function tableOf({ names, versions }: Definition): string[] {
-  const schema = versions[0]?.schema.openAPIV3Schema ?? { type: 'object' };
+function tableOf({ names, versions }: CustomResourceDefinition['spec']): string[] {
+  const schema = versions[0].schema.openAPIV3Schema;
   const { spec, status } = schema.properties ?? {};
   const rows = [...rowsOf('spec', spec), ...rowsOf('status', status)];
   return [
@@ -31,7 +28,7 @@ function tableOf({ names, versions }: Definition): string[] {
 
 /** The fields below one that has some; conditions are those of every Kubernetes object. */
 function rowsOf(place: string, schema: OpenApiSchema | undefined): string[][] {
-  const required = new Set((schema?.['required'] as readonly string[] | undefined) ?? []);
+  const required = new Set(schema?.required);
   return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
     const here = `${place}.${name}`;
     const below =
@@ -44,19 +41,16 @@ function rowsOf(place: string, schema: OpenApiSchema | undefined): string[][] {
 }
 
 function typeOf(schema: OpenApiSchema): string {
-  const { type, items, additionalProperties } = schema;
+  const { type, items, additionalProperties, enum: words } = schema;
   if (items !== undefined) return `list of ${typeOf(items)}`;
   if (additionalProperties !== undefined) return `map to ${typeOf(additionalProperties)}`;
-  const words = schema['enum'] as readonly string[] | undefined;
   return words === undefined ? type : words.map(code).join(', ');
 }
 
 /** Its description, and what the API server says where members do not go together; of texts the type says enough. */
 function meaningOf(schema: OpenApiSchema): string {
   const whole = [schema, schema.items].filter((one) => one !== undefined && one.type !== 'string');
-  const rules = whole.flatMap(
-    (one) => (one?.['x-kubernetes-validations'] as readonly { readonly message: string }[] | undefined) ?? [],
-  );
+  const rules = whole.flatMap((one) => one?.['x-kubernetes-validations'] ?? []);
   return cell([schema.description ?? '', ...rules.map(({ message }) => `${sentence(message)}.`)].join(' '));
 }
 

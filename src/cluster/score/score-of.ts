@@ -25,7 +25,11 @@ export function scoreOf(facts: WorkloadFacts): Score {
   const subjects = subjectsOf(facts);
   const { score, addends } = worst(subjects.map(scored));
   return {
-    ...{ kind, namespace, name, score, pods: pods.length },
+    kind,
+    namespace,
+    name,
+    score,
+    pods: pods.length,
     protected: subjects.length > 0 && subjects.every(isProtected),
     enforced: subjects.length > 0 && subjects.every(isEnforced),
     addends,
@@ -56,20 +60,24 @@ const isEnforced = ({ agent }: Subject): boolean => agent?.covered === true && a
 const nothing: Scored = {
   score: 0,
   addends: rules.map(({ name, of }) => ({
-    ...{ name, points: 0, of },
+    name,
+    points: 0,
+    of,
     because: 'It has no pod and no template.',
     remedy: 'It is known once a pod runs.',
   })),
 };
 
-const most = 20;
+const maxFindings = 20;
 const storeKey = 'AWS_SECRET_ACCESS_KEY';
 
 /** Findings without duplicates, however many pods have them; at most 20. */
 function findingsOf(subjects: readonly Subject[]): readonly Finding[] {
   const each = subjects.flatMap((subject) => checks.flatMap((check) => check(subject)));
   const distinct = new Map([...unprotected(subjects), ...each].map((one) => [one.id + one.message, one]));
-  return [...distinct.values()].slice(0, most).map(({ id, message }) => ({ id, message: clipped(message) }));
+  return [...distinct.values()]
+    .slice(0, maxFindings)
+    .map(({ id, message }) => ({ id, message: clipped(message) }));
 }
 
 type Check = (subject: Subject) => readonly Finding[];
@@ -121,9 +129,9 @@ function references({ pod }: Subject): readonly Finding[] {
   }));
 }
 
-const longest = 500;
+const maxLength = 500;
 
 /** Names in a text can be long and numerous, but space in a report is limited. */
 function clipped(text: string): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

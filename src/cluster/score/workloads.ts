@@ -16,7 +16,8 @@ export function factsOf({ name, pods, template }: Group, surroundings: WorkloadC
     ...name,
     pods: begun(pods).map((pod) => protectionOf(pod, nodes)),
     ...(template === undefined ? {} : { template: asPlanned(template, surroundings) }),
-    ...{ egressPolicy, wideningPolicies },
+    egressPolicy,
+    wideningPolicies,
   };
 }
 

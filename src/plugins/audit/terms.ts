@@ -20,14 +20,14 @@ export function readTerms(flags: AuditFlags): AuditTerms {
   const errors: string[] = [];
   const number = (
     name: 'min-score' | 'below' | 'sample' | 'list' | 'concurrency',
-    least: number,
-    most: number,
+    min: number,
+    max: number,
   ) => {
     const text = flags[name];
     if (text === undefined) return undefined;
     const value = Number(text);
-    if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
-    errors.push(`--${name}: should be a whole number from ${least} to ${most}`);
+    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
+    errors.push(`--${name}: should be a whole number from ${min} to ${max}`);
     return undefined;
   };
   const terms: AuditTerms = {

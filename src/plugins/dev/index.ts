@@ -44,7 +44,7 @@ const graceMs = 10_000;
  */
 export async function demonstrate(options: Demonstration): Promise<number> {
   const format = process.stderr.isTTY ? 'text' : 'json';
-  const log = await createLogger({ component: 'dev', level: 'warn', format });
+  const log = createLogger({ component: 'dev', level: 'warn', format });
   const shutdown = watchShutdown(graceMs, log);
   const over = new AbortController();
   const signal = AbortSignal.any([shutdown.signal, over.signal]);

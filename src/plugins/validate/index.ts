@@ -199,7 +199,7 @@ export interface Terms extends CheckSelection {
   readonly ignore: readonly string[];
 }
 
-const longestWaitMs = 24 * 3_600_000;
+const maxWaitMs = 24 * 3_600_000;
 
 /** @throws SvcError VALIDATE_USAGE listing every error */
 export function readTerms(flags: ValidateFlags): Terms {
@@ -241,7 +241,7 @@ function unknownChecks({ check = [] }: ValidateFlags): string[] {
 function waitOf(text: string, errors: string[]): number | undefined {
   try {
     const milliseconds = parseDuration(text);
-    if (milliseconds > 0 && milliseconds <= longestWaitMs) return milliseconds;
+    if (milliseconds > 0 && milliseconds <= maxWaitMs) return milliseconds;
     errors.push('--wait: should be from 1ms to 24h');
   } catch (error) {
     errors.push(`--wait: should be a duration such as 5m (${messageOf(error)})`);

@@ -121,9 +121,9 @@ export async function bucketFacts(
   abortSignal: AbortSignal,
 ): Promise<CheckedBucket> {
   const [versioning, block, policy] = await Promise.all([
-    known(client.send(new GetBucketVersioningCommand({ Bucket }), { abortSignal })),
-    known(client.send(new GetPublicAccessBlockCommand({ Bucket }), { abortSignal })),
-    known(client.send(new GetBucketPolicyStatusCommand({ Bucket }), { abortSignal })),
+    unlessRefused(client.send(new GetBucketVersioningCommand({ Bucket }), { abortSignal })),
+    unlessRefused(client.send(new GetPublicAccessBlockCommand({ Bucket }), { abortSignal })),
+    unlessRefused(client.send(new GetBucketPolicyStatusCommand({ Bucket }), { abortSignal })),
   ]);
   const rules = block?.PublicAccessBlockConfiguration;
   return {
@@ -133,7 +133,7 @@ export async function bucketFacts(
   };
 }
 
-async function known<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {

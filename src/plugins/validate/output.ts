@@ -1,13 +1,14 @@
 import { escapeXml } from '../../objects/s3/xml-text.ts';
 import type { Paint } from '../../runtime/cli/terminal.ts';
 import type { FailOn } from '../../runtime/report/check-outcome.ts';
-import { tableText } from '../../runtime/report/report-table.ts';
+import { coloured, tableText } from '../../runtime/report/report-table.ts';
 import {
   outcomeLine,
   outcomeText,
   printable,
   sectionsText,
   titled,
+  reportWidth as width,
   wrapped,
 } from '../../runtime/report/report-text.ts';
 import {
@@ -32,7 +33,6 @@ import {
   wordOf,
 } from './report.ts';
 
-const width = 98;
 const columns = [
   { title: 'RESULT', width: 7 },
   { title: 'ID', width: 20 },
@@ -44,12 +44,7 @@ const columns = [
 export function tableReport(report: ValidateReport, paint: Paint): string {
   const { checks, summary, outcome } = report;
   return sectionsText([
-    [
-      tableText(
-        columns,
-        checks.map((check) => row(check, paint)),
-      ),
-    ],
+    [tableText(columns, checks.map(row(paint)))],
     titled(
       'Found:',
       checks.filter(({ state }) => state === 'failed').flatMap((one) => found(one, paint)),
@@ -63,15 +58,10 @@ export function tableReport(report: ValidateReport, paint: Paint): string {
   ]);
 }
 
-function row(check: CheckReport, paint: Paint) {
+const row = (paint: Paint) => (check: CheckReport) => {
   const word = wordOf(check);
-  return [
-    { text: word, paint: (text: string) => paint(styles[word], text) },
-    check.id,
-    check.area,
-    check.title,
-  ];
-}
+  return [coloured(paint, styles[word], word), check.id, check.area, check.title];
+};
 
 function found(check: CheckReport, paint: Paint): readonly string[] {
   const { id, findings, fix = '' } = check;
@@ -205,7 +195,10 @@ function rules(): readonly SarifRule[] {
 
 function findingsOf({ id, findings }: CheckReport): readonly SarifFinding[] {
   return findings.map(({ level, subject, message, ignored }) => ({
-    ...{ id, level, subject, message },
+    id,
+    level,
+    subject,
+    message,
     ...(ignored && { suppressed: '--ignore' }),
   }));
 }

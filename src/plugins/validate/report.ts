@@ -73,7 +73,9 @@ function checkReport({ check, result }: Checked, ignores: Ignores): CheckReport 
   if (result.state === 'passed') {
     const { note, trusted } = result;
     return {
-      ...{ ...known, state: 'passed', findings: [] },
+      ...known,
+      state: 'passed',
+      findings: [],
       ...(note !== undefined && { reason: note }),
       ...(trusted !== undefined && { trusted }),
       ...examinedIn(result),

@@ -37,7 +37,7 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   const late = () => new NotEvaluated(`It took longer than ${timeoutMs / 1_000} s`);
-  const work = begun(check, context, signal);
+  const work = connectAndRun(check, context, signal);
   try {
     return redacted(await within(work, performance.now() + timeoutMs, context.signal, late));
   } catch (error) {
@@ -45,22 +45,19 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
     return redacted(unevaluated(error));
   } finally {
     stop.abort();
-    if (undoMs > 0) await settled(work, undoMs);
+    if (undoMs > 0) await waitForUndo(work, undoMs);
   }
 }
 
-async function begun(check: Check, context: CheckContext, signal: AbortSignal): Promise<CheckResult> {
-  await connected(check, context);
-  return check.run(context, signal);
-}
-
-async function connected({ needs }: Check, context: CheckContext): Promise<void> {
+async function connectAndRun(check: Check, context: CheckContext, signal: AbortSignal): Promise<CheckResult> {
+  const { needs } = check;
   if (needs === 'vault') await context.vault();
   if (needs === 'cluster') await context.cluster();
   if (needs === 'store') await context.store();
+  return check.run(context, signal);
 }
 
-async function settled(work: Promise<unknown>, ms: number): Promise<void> {
+async function waitForUndo(work: Promise<unknown>, ms: number): Promise<void> {
   await within(work, performance.now() + ms, undefined, () => undefined).catch(() => undefined);
 }
 
@@ -148,13 +145,16 @@ export function openContext(parts: ContextParts): OpenContext {
   });
   return {
     ...settings,
-    ...{ env, version, signal, components: call.components },
+    env,
+    version,
+    signal,
+    components: call.components,
     now: Date.now,
     host: localHost(env),
     vault: vault.get,
     cluster: cluster.get,
     store: store.get,
-    rehearsal: () => rehearsed(parts, signal),
+    rehearsal: () => startRehearsal(parts, signal),
     async close() {
       over.abort();
       await Promise.all([vault, cluster, store].map((each) => each.close()));
@@ -167,7 +167,7 @@ function unnamed(pre: boolean): Error {
   return new NothingNamed(pre ? 'skipped' : 'not-evaluated', reason);
 }
 
-async function rehearsed(
+async function startRehearsal(
   { call, settings: { config }, onProgress }: ContextParts,
   signal: AbortSignal,
 ): Promise<RecoveryRehearsal> {
@@ -179,7 +179,11 @@ async function rehearsed(
     );
   const rehearse = await call.rehearse();
   return rehearse({ ...config, recoveryKey }, call.env, {
-    ...{ bucket, prefix, sample, readWhole, signal },
+    bucket,
+    prefix,
+    sample,
+    readWhole,
+    signal,
     onProgress: (listed, opened) =>
       onProgress(opened > 0 ? `${counted(opened, 'object')} opened` : `${counted(listed, 'object')} listed`),
   });
@@ -229,12 +233,12 @@ async function connectCluster(env: ValidateEnv, signal: AbortSignal): Promise<Ku
       'not-evaluated',
       'No cluster is named: set KUBECONFIG, run it in a pod, or leave the cluster out with --pre.',
     );
-  await answers(client, signal);
+  await assertAnswers(client, signal);
   return client;
 }
 
 /** A 403 for the version shows that the API server was reached. */
-async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
+async function assertAnswers(client: KubeClient, signal: AbortSignal): Promise<void> {
   try {
     await client.request({ path: '/version', timeoutMs: answerMs, signal });
   } catch (error) {

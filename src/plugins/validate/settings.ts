@@ -91,7 +91,7 @@ export const objectStoreSettings = {
   },
 } satisfies Settings;
 
-const longestKey = 1024;
+const maxKeyLength = 1024;
 
 /** What `--rehearse-recovery` opens, and how much of it. */
 export const rehearsalSettings = {
@@ -105,7 +105,7 @@ export const rehearsalSettings = {
     variable: 'SVC_VALIDATE_PREFIX',
     flag: 'prefix',
     summary: 'Rehearse with objects whose keys begin with this',
-    ...matching(new RegExp(`^[^\\0]{1,${longestKey}}$`), `1 to ${longestKey} characters`),
+    ...matching(new RegExp(`^[^\\0]{1,${maxKeyLength}}$`), `1 to ${maxKeyLength} characters`),
   },
   sample: {
     variable: 'SVC_VALIDATE_SAMPLE',

@@ -3,15 +3,15 @@ import { svcVersion } from '../../runtime/component/package-folder.ts';
 import {
   type Counter,
   createHealth,
-  createLeanMetrics,
   type Gauge,
   type Health,
   type HealthFact,
   type Metrics,
 } from '../../runtime/health/health.ts';
 import type { HealthSource } from '../../runtime/health/lean-health-server.ts';
+import { createLeanMetrics } from '../../runtime/health/plain-metrics.ts';
 import {
-  createLeanLogger,
+  createLogger,
   descriptorSink,
   type LogFormat,
   type Sink,
@@ -123,12 +123,12 @@ const standardError = 2;
 export function earlyLogger(env: Env): Logger {
   const wanted = env['SVC_LOG_FORMAT'];
   const format = wanted === 'json' || wanted === 'text' ? wanted : formatForOutput();
-  return createLeanLogger({ component, format, sink: standardErrorSink() });
+  return createLogger({ component, format, sink: standardErrorSink() });
 }
 
 export function configuredLogger({ logLevel, logFormat }: ResolvedWrapperSettings): Logger {
   const format = logFormat ?? formatForOutput();
-  return createLeanLogger({ component, level: logLevel, format, sink: standardErrorSink() });
+  return createLogger({ component, level: logLevel, format, sink: standardErrorSink() });
 }
 
 function formatForOutput(): LogFormat {

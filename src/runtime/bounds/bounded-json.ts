@@ -44,7 +44,7 @@ export function parseBounded(text: JsonText, bounds: JsonBounds): unknown {
  * @throws TooManyParts, JsonError as soon as a bound is exceeded
  */
 export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}): JsonSize {
-  const { maxParts = Number.POSITIVE_INFINITY, maxDepth: deepest = Number.POSITIVE_INFINITY } = bounds;
+  const { maxParts = Number.POSITIVE_INFINITY, maxDepth = Number.POSITIVE_INFINITY } = bounds;
   let parts = 0;
   let depth = 0;
   let reached = 0;
@@ -57,7 +57,7 @@ export function sizeOfJson(bytes: Uint8Array, bounds: Partial<JsonBounds> = {}):
     else if (byte === char.openBrace || byte === char.openBracket) {
       depth++;
       if (depth > reached) reached = depth;
-      if (depth > deepest) throw new JsonError(at, `at most ${deepest} levels`);
+      if (depth > maxDepth) throw new JsonError(at, `at most ${maxDepth} levels`);
     } else while (at + 1 < bytes.length && !isBetween(bytes[at + 1] as number)) at++;
     if (parts > maxParts) throw new TooManyParts(at, maxParts);
   }

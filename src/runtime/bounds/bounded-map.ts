@@ -14,7 +14,7 @@ export interface Age {
 
 /** A map that drops the least recently used entries and, with an age limit, old ones. */
 export class BoundedMap<K, V> {
-  readonly #most: number;
+  readonly #max: number;
   readonly #age: Age | undefined;
   readonly #costOf: (key: K, value: V) => number;
   /** Least recently used first. */
@@ -23,9 +23,9 @@ export class BoundedMap<K, V> {
   readonly #times: Map<K, number> | undefined;
   #cost = 0;
 
-  /** @param most number of entries, or their total cost */
-  constructor(most: number, { age, costOf = () => 1 }: BoundedMapOptions<K, V> = {}) {
-    this.#most = most;
+  /** @param max number of entries, or their total cost */
+  constructor(max: number, { age, costOf = () => 1 }: BoundedMapOptions<K, V> = {}) {
+    this.#max = max;
     this.#age = age;
     this.#costOf = costOf;
     this.#times = age && new Map();
@@ -62,12 +62,12 @@ export class BoundedMap<K, V> {
   set(key: K, value: V, at?: number): void {
     this.delete(key);
     const cost = this.#costOf(key, value);
-    if (cost > this.#most) return;
+    if (cost > this.#max) return;
     this.#values.set(key, value);
     this.#times?.set(key, at ?? this.#now());
     this.#cost += cost;
     for (const oldest of this.#values.keys()) {
-      if (this.#cost <= this.#most) return;
+      if (this.#cost <= this.#max) return;
       this.delete(oldest);
     }
   }
@@ -101,9 +101,9 @@ export class BoundedMap<K, V> {
 export class Remembered<T> {
   readonly #answers: BoundedMap<string, Promise<T>>;
 
-  /** @param most answers @param age counted from the start of the call */
-  constructor(most: number, age: Age) {
-    this.#answers = new BoundedMap(most, { age });
+  /** @param max answers @param age counted from the start of the call */
+  constructor(max: number, age: Age) {
+    this.#answers = new BoundedMap(max, { age });
   }
 
   /** Undefined if not cached. */

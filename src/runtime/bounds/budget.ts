@@ -24,7 +24,7 @@ interface Waiter {
 
 /** Limits the amount held at a time; requests that do not fit wait for their turn. */
 export class Budget {
-  readonly #most: number;
+  readonly #max: number;
   readonly #order: Order;
   readonly #whole: Budget | undefined;
   readonly #parts: Budget[] = [];
@@ -32,11 +32,11 @@ export class Budget {
   #used = 0;
 
   /**
-   * @param most in any unit, such as bytes or places; a single request for more waits until it gives up
+   * @param max in any unit, such as bytes or places; a single request for more waits until it gives up
    * @param whole a budget that this one is a part of, so that what is held here must fit there, too
    */
-  constructor(most: number, order: Order = 'first', whole?: Budget) {
-    this.#most = most;
+  constructor(max: number, order: Order = 'first', whole?: Budget) {
+    this.#max = max;
     this.#order = order;
     this.#whole = whole;
     if (whole !== undefined) whole.#parts.push(this);
@@ -54,7 +54,7 @@ export class Budget {
   /** Whether the next request waits only because other parts hold the whole. */
   get lacksWhole(): boolean {
     const next = this.#next();
-    return next !== undefined && this.#used + next.amount <= this.#most && !this.#fits(next.amount);
+    return next !== undefined && this.#used + next.amount <= this.#max && !this.#fits(next.amount);
   }
 
   /** Grants the amount at once if there is room and no request waits before it. */
@@ -94,7 +94,7 @@ export class Budget {
       },
       force: (reserve) => {
         const whole = this.#whole ?? this;
-        if (waiting.has(waiter) && whole.#used + amount <= whole.#most + reserve) waiter.grant();
+        if (waiting.has(waiter) && whole.#used + amount <= whole.#max + reserve) waiter.grant();
       },
     };
   }
@@ -114,7 +114,7 @@ export class Budget {
   }
 
   #fits(amount: number): boolean {
-    const fits = this.#used + amount <= this.#most;
+    const fits = this.#used + amount <= this.#max;
     return fits && (this.#whole === undefined || this.#whole.#fits(amount));
   }
 

@@ -39,7 +39,7 @@ export class CollectedBytes {
 
 /**
  * Reads a whole body into one buffer.
- * @param most bytes
+ * @param max bytes
  * @param tooLong makes the error for a longer body
  * @param free called with each chunk once it was copied or is not needed, if the caller owns them
  * @param expected bytes, if known
@@ -47,7 +47,7 @@ export class CollectedBytes {
  */
 export async function collect(
   body: AsyncIterable<Buffer>,
-  most: number,
+  max: number,
   tooLong: () => Error,
   free: (chunk: Buffer) => void = () => undefined,
   expected?: number,
@@ -55,7 +55,7 @@ export async function collect(
   const collected = new CollectedBytes(expected);
   try {
     for await (const chunk of body) {
-      const fits = collected.size + chunk.length <= most;
+      const fits = collected.size + chunk.length <= max;
       if (fits) collected.add(chunk);
       free(chunk);
       if (!fits) throw tooLong();

@@ -2,14 +2,14 @@
  * Texts of others in messages: names, paths and images that nobody has validated yet may be of any length and number,
  * and every message that names them would hold a copy.
  */
-const longestName = 100;
+const maxName = 100;
 const maxNames = 10;
 const maxMessages = 50;
-const longestMessage = 2_000;
+const maxMessage = 2_000;
 
 /** The beginning of a long text, for a message. */
-export function cut(text: string, longest = longestName): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+export function cut(text: string, maxLength = maxName): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }
 
 /** The first of many names, for a message: `a, b and 3 more`. */
@@ -26,7 +26,7 @@ export function messagesOn<T>(found: readonly T[], message: (one: T) => string):
 
 /** The first 50 messages, and how many more there are. */
 export function cutMessages(messages: readonly string[]): readonly string[] {
-  const told = messages.slice(0, maxMessages).map((text) => cut(text, longestMessage));
+  const told = messages.slice(0, maxMessages).map((text) => cut(text, maxMessage));
   const left = messages.length - told.length;
   return left > 0 ? [...told, `and ${left} more`] : told;
 }

@@ -22,11 +22,11 @@ export async function runComponent<S extends Settings>(
   options: RunOptions,
 ): Promise<number> {
   surviveLostOutput();
-  let log = await createLogger({ component: component.name, format: earlyFormat(options) });
+  let log = createLogger({ component: component.name, format: earlyFormat(options) });
   const stopWatching = endOnCrash(() => log);
   try {
     const config = await readConfig(component, options);
-    log = await configuredLogger(component, config);
+    log = configuredLogger(component, config);
     return await serve(component, config, log, options.env);
   } catch (error) {
     return reportFailure(log, 'start.failed', error);
@@ -35,10 +35,7 @@ export async function runComponent<S extends Settings>(
   }
 }
 
-function configuredLogger<S extends Settings>(
-  component: Component<S>,
-  { common }: RunConfig<S>,
-): Promise<Logger> {
+function configuredLogger<S extends Settings>(component: Component<S>, { common }: RunConfig<S>): Logger {
   const format = common.logFormat ?? formatForOutput();
   return createLogger({ component: component.name, level: common.logLevel, format });
 }

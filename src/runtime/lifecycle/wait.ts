@@ -83,7 +83,7 @@ export interface PeriodicOptions {
   /** Milliseconds before the first pass; default: it begins at once. */
   readonly firstMs?: number;
   /** Minimum pause in milliseconds, even after `wake`, so that repeated calls cause no busy loop. */
-  readonly shortestPauseMs?: number;
+  readonly minPauseMs?: number;
 }
 
 /** Periodic work, one pass after another. */
@@ -94,11 +94,11 @@ export interface Periodic {
   readonly closed: Promise<void>;
 }
 
-export function startPeriodic({ pass, signal, firstMs = 0, shortestPauseMs = 0 }: PeriodicOptions): Periodic {
+export function startPeriodic({ pass, signal, firstMs = 0, minPauseMs = 0 }: PeriodicOptions): Periodic {
   let woken = new AbortController();
   const pause = async (delayMs: number) => {
     const either = AbortSignal.any([signal, woken.signal]);
-    if (shortestPauseMs > 0) await sleep(Math.min(shortestPauseMs, delayMs), signal).catch(() => {});
+    if (minPauseMs > 0) await sleep(Math.min(minPauseMs, delayMs), signal).catch(() => {});
     await sleep(delayMs, either).catch(() => {});
   };
   const run = async () => {

@@ -1,55 +1,23 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { Logger as Pino } from 'pino';
 import { painter, type Style } from '../cli/terminal.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { redactFields, type SecretRegistry, secrets } from './secrets.ts';
 
-/** A logger that writes each line at once, after redacting registered secrets. */
-export async function createLogger(options: LoggerOptions): Promise<Logger> {
-  const { default: pino } = await import('pino');
-  const registry = options.secrets ?? secrets;
-  const root = pino(
-    {
-      level: options.level ?? 'info',
-      base: { component: options.component },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: (line) => registry.redact(line) },
-    },
-    formatted(options.sink ?? descriptorSink(2), options.format ?? 'json'),
-  );
-  return behindOurInterface(root);
-}
-
-function behindOurInterface(target: Pino): Logger {
-  const write = (level: LogLevel) => {
-    if (!target.isLevelEnabled(level)) return () => {};
-    return (event: string, fields: LogFields = {}) => target[level]({ event, ...redactFields(fields) });
-  };
-  return {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    child: (fields) => behindOurInterface(target.child(redactFields(fields))),
-  };
-}
-
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** Writes the same lines as `createLogger` without pino, for processes that must start fast. */
-export function createLeanLogger(options: LoggerOptions): Logger {
+/** A logger that writes each line at once, after redacting registered secrets. The lines are pino's, which costs more (ADR 12). */
+export function createLogger(options: LoggerOptions): Logger {
   const registry = options.secrets ?? secrets;
   const sink = formatted(options.sink ?? descriptorSink(2), options.format ?? 'json');
   const redacting = { write: (line: string) => sink.write(registry.redact(line)) };
-  const least = levels.indexOf(options.level ?? 'info');
-  return loggerWith(membersOf({ component: options.component }), least, redacting);
+  const minLevel = levels.indexOf(options.level ?? 'info');
+  return loggerWith(membersOf({ component: options.component }), minLevel, redacting);
 }
 
-function loggerWith(bound: string, least: number, sink: Sink): Logger {
+function loggerWith(bound: string, minLevel: number, sink: Sink): Logger {
   const write = (level: LogLevel) => {
-    if (levels.indexOf(level) < least) return () => {};
+    if (levels.indexOf(level) < minLevel) return () => {};
     return (event: string, fields: LogFields = {}) => {
       const head = `{"level":"${level}","time":"${new Date().toISOString()}"`;
       sink.write(`${head}${bound}${membersOf({ event, ...redactFields(fields) })}}\n`);
@@ -60,7 +28,7 @@ function loggerWith(bound: string, least: number, sink: Sink): Logger {
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    child: (fields) => loggerWith(bound + membersOf(redactFields(fields)), least, sink),
+    child: (fields) => loggerWith(bound + membersOf(redactFields(fields)), minLevel, sink),
   };
 }
 
@@ -140,7 +108,7 @@ export interface Sink {
 }
 
 const pauseMs = 5;
-const mostPauses = 200;
+const maxPauses = 200;
 const pageBytes = 4096;
 const lineEnd = Buffer.from('\n');
 const never = new Int32Array(new SharedArrayBuffer(4));
@@ -159,7 +127,7 @@ export interface DescriptorSinkOptions {
  */
 export function descriptorSink(descriptor: number, options: DescriptorSinkOptions = {}): Sink {
   const { pause = blockShortly, ready } = options;
-  let pausesLeft = mostPauses;
+  let pausesLeft = maxPauses;
   let torn = false;
   const writeSome = (bytes: Buffer) => {
     if (ready === undefined) return tryWrite(descriptor, bytes);
@@ -182,7 +150,7 @@ export function descriptorSink(descriptor: number, options: DescriptorSinkOption
         }
         rest = rest.subarray(written);
       }
-      pausesLeft = mostPauses;
+      pausesLeft = maxPauses;
       torn = false;
     },
   };

@@ -24,12 +24,12 @@ export interface ErrorFields {
   readonly [name: string]: string | readonly string[] | undefined;
 }
 
-const deepest = 5;
-const longestMessage = 500;
+const maxDepth = 5;
+const maxMessage = 500;
 
 /** Errors of libraries may contain requests, headers and bodies, so only their texts are used. */
 export function describeError(error: unknown): ErrorFields {
-  const causes = causesOf(error, deepest).map(oneLine);
+  const causes = causesOf(error, maxDepth).map(oneLine);
   return {
     error: messageOf(error),
     code: codeOf(error),
@@ -46,9 +46,9 @@ export function stackOf(error: unknown): readonly string[] | undefined {
 
 function causesOf(error: unknown, depth: number): unknown[] {
   if (depth === 0 || !(error instanceof Error)) return [];
-  const direct = error instanceof AggregateError ? error.errors.slice(0, deepest) : [];
+  const direct = error instanceof AggregateError ? error.errors.slice(0, maxDepth) : [];
   const next = error.cause === undefined ? direct : [error.cause, ...direct];
-  return next.flatMap((cause) => [cause, ...causesOf(cause, depth - 1)]).slice(0, deepest);
+  return next.flatMap((cause) => [cause, ...causesOf(cause, depth - 1)]).slice(0, maxDepth);
 }
 
 function oneLine(error: unknown): string {
@@ -59,7 +59,7 @@ function oneLine(error: unknown): string {
 function messageOf(error: unknown): string {
   const message =
     error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : typeof error;
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+  return message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message;
 }
 
 function codeOf(error: unknown): string | undefined {

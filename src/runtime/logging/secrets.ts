@@ -29,7 +29,7 @@ export function createSecretRegistry(): SecretRegistry {
 }
 
 /** Shorter values would redact ordinary words; real tokens and keys are longer. */
-export const shortestSecret = 8;
+export const minSecretLength = 8;
 
 /** The process-wide registry: code that obtains a token or key registers it, and every logger redacts it. */
 export const secrets: SecretRegistry = createSecretRegistry();
@@ -39,7 +39,7 @@ export const secrets: SecretRegistry = createSecretRegistry();
  * at any offset. Longest first.
  */
 function secretForms(secret: string): readonly string[] {
-  if (secret.length < shortestSecret) return [];
+  if (secret.length < minSecretLength) return [];
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
   const encoded = encodeURIComponent(secret.toWellFormed());

@@ -127,11 +127,11 @@ export function regionOver(mapping: MemoryMapping, traits: RegionTraits): Region
   };
 }
 
-const smallest = 4096;
+const minBytes = 4096;
 
 /** Lends zeroed memory of any length outside V8's heap while `use` runs; small lengths take no system call. */
 export function withMemory<T>(length: number, use: (memory: Scratch) => T): T {
-  if (length <= smallest) return withScratch(length, use);
+  if (length <= minBytes) return withScratch(length, use);
   const mapping = mapMemory(length, protection.readWrite, mapFlags.privateAnonymous);
   try {
     return use(mapping);

@@ -219,14 +219,14 @@ export interface ArgumentRoom {
 }
 
 const stringPages = 32;
-const least = 128 * 1024;
-const most = 6 * 1024 * 1024;
+const minBytes = 128 * 1024;
+const maxBytes = 6 * 1024 * 1024;
 /** For what the kernel adds, such as the file name and 16 random bytes. */
 const reserve = 4096 + 1024;
 
 /** According to execve(2), where the stack limit that a program inherits counts. */
 export function argumentRoom(stack: number = stackLimit().soft): ArgumentRoom {
-  const total = Math.max(least, Math.min(most, Math.floor(stack / 4))) - reserve;
+  const total = Math.max(minBytes, Math.min(maxBytes, Math.floor(stack / 4))) - reserve;
   return { string: stringPages * pageSize(), total };
 }
 

@@ -135,7 +135,7 @@ function refused(reason: string): SvcError {
   });
 }
 
-const largest = 4 << 20;
+const maxBytes = 4 << 20;
 
 /**
  * Locks anonymous writable mappings of up to 4 MB as they come into use, smallest first. The memory-lock limit counts
@@ -159,7 +159,7 @@ function partialLock(limit: number, reserve: number): () => boolean {
 
 function candidates(ranges: readonly MappedRange[]): MappedRange[] {
   return outsideCode(ranges)
-    .filter((range) => isWritableMemory(range) && range.end - range.start <= largest)
+    .filter((range) => isWritableMemory(range) && range.end - range.start <= maxBytes)
     .sort((a, b) => a.end - a.start - (b.end - b.start));
 }
 

@@ -5,9 +5,9 @@ import { isMallocArena, type MappedRange, ownMemoryMap } from './process-lock.ts
 import { statFields } from './processes.ts';
 import { createSecretMemory } from './secret-memory.ts';
 
-const shortest = 12;
-const fewestDifferentBytes = 5;
-const longestAnchor = 32;
+const minLength = 12;
+const minDifferentBytes = 5;
+const maxAnchor = 32;
 const usualWindow = 128 << 10;
 
 /** Anchored in the middle of the secret, because freeing a block overwrites its beginning. */
@@ -62,7 +62,7 @@ function toSpan({ address, length }: Region): Span {
 function toPatterns(needles: readonly Buffer[], allocate: (length: number) => Region): Pattern[] {
   const { start, end } = givenBlock();
   const given = memoryAt(BigInt(start), end - start);
-  const sought = needles.filter((needle) => needle.length >= shortest && !given.includes(needle));
+  const sought = needles.filter((needle) => needle.length >= minLength && !given.includes(needle));
   const { bytes } = allocate(sought.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   return sought
@@ -71,11 +71,11 @@ function toPatterns(needles: readonly Buffer[], allocate: (length: number) => Re
       at += needle.copy(secret);
       return toPattern(secret);
     })
-    .filter(({ anchor }) => new Set(anchor).size >= fewestDifferentBytes);
+    .filter(({ anchor }) => new Set(anchor).size >= minDifferentBytes);
 }
 
 function toPattern(secret: Buffer): Pattern {
-  const length = Math.min(longestAnchor, Math.max(shortest, secret.length >> 1));
+  const length = Math.min(maxAnchor, Math.max(minLength, secret.length >> 1));
   const anchorAt = (secret.length - length) >> 1;
   return { secret, anchorAt, anchor: secret.subarray(anchorAt, anchorAt + length) };
 }
@@ -120,16 +120,16 @@ class Scrubber {
 }
 
 function matchingBefore(found: Buffer, at: number, { secret, anchorAt }: Pattern): number {
-  const most = Math.min(at, anchorAt);
+  const max = Math.min(at, anchorAt);
   let same = 0;
-  while (same < most && found[at - same - 1] === secret[anchorAt - same - 1]) same += 1;
+  while (same < max && found[at - same - 1] === secret[anchorAt - same - 1]) same += 1;
   return same;
 }
 
 function matchingAfter(found: Buffer, at: number, { secret, anchor, anchorAt }: Pattern): number {
-  const most = Math.min(found.length - at, secret.length - anchorAt) - anchor.length;
+  const max = Math.min(found.length - at, secret.length - anchorAt) - anchor.length;
   let same = 0;
-  while (same < most && found[at + anchor.length + same] === secret[anchorAt + anchor.length + same])
+  while (same < max && found[at + anchor.length + same] === secret[anchorAt + anchor.length + same])
     same += 1;
   return same;
 }

@@ -23,7 +23,7 @@ export function outcomeOf(
   return { result: 'passed', exitStatus: checkStatus.passed, reasons };
 }
 
-const most = 5;
+const maxNamed = 5;
 
 function sentence(
   count: number,
@@ -32,8 +32,8 @@ function sentence(
   names: readonly string[] = [],
 ): readonly string[] {
   if (count === 0) return [];
-  const more = names.length > most ? [`${names.length - most} more`] : [];
-  const listed = names.length === 0 ? '' : `: ${[...names.slice(0, most), ...more].join(', ')}`;
+  const more = names.length > maxNamed ? [`${names.length - maxNamed} more`] : [];
+  const listed = names.length === 0 ? '' : `: ${[...names.slice(0, maxNamed), ...more].join(', ')}`;
   return [
     `There ${count === 1 ? `is 1 ${level}` : `are ${count} ${level}s`} (--fail-on ${failOn})${listed}.`,
   ];

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import type { Paint, Style } from '../cli/terminal.ts';
 import { printable } from './report-text.ts';
 
 export interface Column {
@@ -9,6 +10,11 @@ export interface Column {
 }
 
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
+
+export const coloured = (paint: Paint, style: Style, text: string): Cell => ({
+  text,
+  paint: (line) => paint(style, line),
+});
 
 const noLines = Object.fromEntries(
   ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']

@@ -9,12 +9,13 @@ const words = {
 } as const;
 const styles = { passed: 'green', failed: 'red', warnings: 'yellow', 'not-evaluated': 'red' } as const;
 
-const width = 98;
+/** Columns of a report for people. */
+export const reportWidth = 98;
 
-/** Wraps at 98 columns. */
+/** Wraps at the width of a report. */
 export function outcomeText(outcome: CheckOutcome, paint: Paint): string {
   const head = words[outcome.result];
-  const text = wrapped(outcomeLine(outcome), width, '  ');
+  const text = wrapped(outcomeLine(outcome), reportWidth, '  ');
   return paint(styles[outcome.result], head) + text.slice(head.length);
 }
 

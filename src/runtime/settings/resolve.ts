@@ -101,7 +101,7 @@ export function wrongValue(
   return `${place}: should be ${expects}${reason}${value}`;
 }
 
-const longest = 60;
+const maxLength = 60;
 
 /**
  * Formats a given value for a message: quoted, control characters escaped, URL credentials and private keys masked,
@@ -109,7 +109,7 @@ const longest = 60;
  */
 function shown(value: string): string {
   const masked = value.replace(/\/\/[^/@\s]*@/g, '//***@').replace(/age-secret-key-1[0-9a-z]*/gi, '***');
-  return JSON.stringify(cut(masked, longest));
+  return JSON.stringify(cut(masked, maxLength));
 }
 
 /** `an error` or `3 errors`, as a heading of their list. */
@@ -238,7 +238,7 @@ function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 /** The time to compare is quadratic in the length. */
-const longestTypo = 64;
+const maxTypo = 64;
 
 /**
  * The candidate that a mistyped word most likely means; undefined if none is close.
@@ -249,7 +249,7 @@ export function nearest(
   candidates: readonly string[],
   farthest = Math.max(1, Math.floor(word.length / 3)),
 ): string | undefined {
-  if (word.length > longestTypo) return undefined;
+  if (word.length > maxTypo) return undefined;
   const [best] = candidates
     // the difference in length is a lower bound of the distance, and cheap for any length
     .filter((candidate) => Math.abs(candidate.length - word.length) <= farthest)

@@ -46,7 +46,7 @@ export type Resolved<S extends Settings> = {
 export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
 
 /** Maximum delay of a Node timer; with a longer one it fires at once. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export function text(expects = 'a text'): Parser<string> {
   return matching(/^[^\0]+$/s, expects);
@@ -78,8 +78,8 @@ export function integer(min: number, max: number): Parser<number> {
 }
 
 /** Milliseconds. The upper bound keeps the value valid for timers. */
-export function duration(min = 0, max = longestTimer): Parser<number> {
-  const upper = max === longestTimer ? '' : ` to ${formatDuration(max)}`;
+export function duration(min = 0, max = maxTimerMs): Parser<number> {
+  const upper = max === maxTimerMs ? '' : ` to ${formatDuration(max)}`;
   const range = min === 0 && upper === '' ? '' : `, from ${formatDuration(min)}${upper}`;
   const expects = `a duration such as 30s, 5m or 1h30m${range}`;
   return { expects, parse: (given) => inRange(attempt(parseDuration, given, expects), min, max, expects) };

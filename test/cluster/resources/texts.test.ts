@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { containerName, objectName } from '../../../src/cluster/injection/resolve/annotations.ts';
-import type { TextSchema } from '../../../src/cluster/resources/definition.ts';
-import * as texts from '../../../src/cluster/resources/schema-parts.ts';
+import { type OpenApiSchema, readDefinitions } from '../../../src/cluster/resources/definitions.ts';
 import { kvPath, mountPath, roleName, transitKeyName } from '../../../src/keyserver/path.ts';
 import type { Parser } from '../../../src/runtime/settings/setting.ts';
 
 const test = suite('texts of custom resources');
 
 /** The rules that are one regular expression, read by JavaScript, whose dialect is the same as far as they go. */
-function accepts({ rules = [], maxLength }: TextSchema<string>, text: string): boolean {
+function accepts(schema: OpenApiSchema, text: string): boolean {
+  const { 'x-kubernetes-validations': rules = [], maxLength = 0 } = schema;
   if ([...text].length > maxLength || text === '') return false;
   return rules.every(({ rule }) => {
     const [, not, shape = ''] = /^(!?)self\.matches\(r'(.*)'\)$/.exec(rule) ?? assert.unreachable(rule) ?? [];
@@ -52,13 +52,23 @@ const text = fc
   )
   .filter((one) => one.trim() === one);
 
-const pairs: readonly (readonly [string, TextSchema<string>, Parser<string>])[] = [
-  ['KV path', texts.kvPath('x'), kvPath()],
-  ['role', texts.roleName('x'), roleName()],
-  ['mount', texts.mountPath('x'), mountPath('auth/')],
-  ['key', texts.transitKeyName('x'), transitKeyName()],
-  ['container', texts.containerName('x'), containerName()],
-  ['object', texts.objectName('x'), objectName('Secret')],
+const [serviceConfig] = await readDefinitions();
+
+/** The schema of a field of a ServiceConfig's spec; of a list that of its items. */
+function field(...path: readonly string[]): OpenApiSchema {
+  let schema = serviceConfig?.spec.versions[0].schema.openAPIV3Schema;
+  for (const name of ['spec', ...path]) schema = schema?.properties?.[name];
+  if (schema === undefined) throw new Error(`There is no field ${path.join('.')}`);
+  return schema.items ?? schema;
+}
+
+const pairs: readonly (readonly [string, OpenApiSchema, Parser<string>])[] = [
+  ['KV path', field('secretPaths'), kvPath()],
+  ['role', field('vault', 'role'), roleName()],
+  ['mount', field('vault', 'authMount'), mountPath('auth/')],
+  ['key', field('proxy', 'transitKey'), transitKeyName()],
+  ['container', field('containers'), containerName()],
+  ['object', field('proxy', 'credentialsSecret'), objectName('Secret')],
 ];
 
 for (const [name, schema, parser] of pairs)

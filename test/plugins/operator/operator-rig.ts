@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { InjectionDefaults } from '../../../src/cluster/injection/contract.ts';
 import type { KubeClient, KubeRequest } from '../../../src/cluster/kube/client.ts';
 import { createKubeClient } from '../../../src/cluster/kube/create-client.ts';
-import { definitions } from '../../../src/cluster/resources/definitions.ts';
+import { readDefinitions } from '../../../src/cluster/resources/definitions.ts';
 import { startControllers } from '../../../src/plugins/operator/controllers/start-controllers.ts';
 import { startClusterView } from '../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
@@ -46,7 +46,7 @@ const defaults: InjectionDefaults = {
 
 /** Installs the custom resources and makes a service account that may do what the operator has to. @returns its token */
 export async function prepareCluster(kube: Kubernetes): Promise<string> {
-  await kube.apply(...Object.values(definitions));
+  await kube.apply(...(await readDefinitions()));
   const namespace = await kube.createNamespace();
   const account = { namespace, name: 'svc-operator' };
   await kube.createServiceAccount(account);

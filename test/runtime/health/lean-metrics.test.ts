@@ -1,6 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createLeanMetrics, type Metrics } from '../../../src/runtime/health/health.ts';
+import type { Metrics } from '../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../src/runtime/health/plain-metrics.ts';
+import { promMetrics } from './prom-metrics.ts';
 
 const lean = suite('lean metrics');
 
@@ -21,26 +23,7 @@ function fill(metrics: Metrics): Metrics {
 }
 
 lean('writes what prom-client writes', async () => {
-  const { default: prometheus } = await import('prom-client');
-  const registry = new prometheus.Registry();
-  const registers = [registry];
-  const theirs: Metrics = {
-    counter(name, help, labelNames = []) {
-      const counter = new prometheus.Counter({ name, help, labelNames, registers });
-      return { inc: (labels = {}, by = 1) => counter.inc(labels, by) };
-    },
-    gauge(name, help, labelNames = []) {
-      const gauge = new prometheus.Gauge({ name, help, labelNames, registers });
-      return {
-        set: (value, labels = {}) => gauge.set(labels, value),
-        add: (by, labels = {}) => gauge.inc(labels, by),
-        remove: (labels) => gauge.remove(labels),
-      };
-    },
-    histogram: () => assert.unreachable() as never,
-    expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
-  };
-  assert.equal(await fill(createLeanMetrics()).expose(), await fill(theirs).expose());
+  assert.equal(await fill(createLeanMetrics()).expose(), await fill(await promMetrics()).expose());
 });
 
 lean('refuses a name twice, and histograms', () => {

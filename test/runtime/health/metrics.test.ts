@@ -1,6 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
+import type { Metrics } from '../../../src/runtime/health/health.ts';
+import { promMetrics } from './prom-metrics.ts';
 
 const figures = suite('metrics');
 const build = { version: '1.2.3', component: 'demo' };
@@ -32,6 +34,35 @@ figures('shows counters, gauges and histograms as Prometheus reads them', async 
   ];
   for (const line of expected) assert.ok(body.split('\n').includes(line), line);
   assert.not.match(body, /house="a"/);
+});
+
+/** Every kind of metric, with and without labels, with texts to escape, and numbers that are none. */
+function fill(metrics: Metrics): Metrics {
+  const runs = metrics.counter('demo_runs_total', 'Runs', ['result', 'kind']);
+  runs.inc({ result: 'ok', kind: 'a"b\\c\nd' });
+  runs.inc({ result: 'ok' }, 4);
+  metrics.counter('demo_untouched_total', 'Never counted');
+  const open = metrics.gauge('demo_open', 'Open', ['house']);
+  for (const [value, house] of [
+    [Infinity, 'a'],
+    [-Infinity, 'b'],
+    [Number.NaN, '__proto__'],
+  ] as const)
+    open.set(value, { house });
+  open.set(1, { house: 'gone' });
+  open.remove({ house: 'gone' });
+  const time = metrics.histogram('demo_seconds', 'Time', [0.005, 0.1, 1, 10], ['op']);
+  for (const value of [0.001, 0.005, 0.3, 0.7, 10, 11]) time.observe(value, { op: 'Put' });
+  time.observe(-1, { op: 'a"b' });
+  metrics.histogram('demo_bytes', 'Bytes', [1, 2]).observe(2);
+  metrics.histogram('demo_untouched_seconds', 'Never observed', [1]);
+  return metrics;
+}
+
+figures('is the page of prom-client, whose own numbers are beside it', async () => {
+  const { body } = await fill(await createMetrics(build)).expose();
+  const { body: expected } = await fill(await promMetrics()).expose();
+  assert.ok(body.endsWith(`\n\n${expected}`), body.slice(body.indexOf('# HELP demo_')));
 });
 
 figures('shows the figures of the process', async () => {

@@ -91,7 +91,7 @@ function unevaluated(code: string, message: string, step: string, cause?: unknow
  */
 export async function readCluster(client: KubeClient, signal: AbortSignal): Promise<ClusterObjects> {
   const all = Object.entries<unknown>(collections()) as [string, Collection<KubeObject, unknown>][];
-  const found = await Promise.allSettled(all.map(([, one]) => listed(client, one, signal)));
+  const found = await Promise.allSettled(all.map(([, one]) => listAll(client, one, signal)));
   const errors = found.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
   const refused = all.filter((_, index) => isDenied((found[index] as PromiseRejectedResult).reason));
   if (refused.length > 0 && refused.length === errors.length)
@@ -104,7 +104,7 @@ export async function readCluster(client: KubeClient, signal: AbortSignal): Prom
   return Object.fromEntries(entries) as ClusterObjects;
 }
 
-async function listed<T>(
+async function listAll<T>(
   client: KubeClient,
   { path, project, optional = false }: Collection<KubeObject, T>,
   signal: AbortSignal,

@@ -50,10 +50,14 @@ export function collections() {
       project: projectPolicy,
     }),
     serviceConfigs: collection({
-      ...{ path: custom('serviceconfigs'), optional: true, project: projectServiceConfig },
+      path: custom('serviceconfigs'),
+      optional: true,
+      project: projectServiceConfig,
     }),
     reports: collection({
-      ...{ path: custom('protectionreports'), optional: true, project: projectReport },
+      path: custom('protectionreports'),
+      optional: true,
+      project: projectReport,
     }),
   };
 }
@@ -91,7 +95,7 @@ export async function operatorState(
   now: number,
 ): Promise<OperatorState> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
-  const lease = await found(client, path, `get leases.coordination.k8s.io in ${namespace}`, signal);
+  const lease = await findObject(client, path, `get leases.coordination.k8s.io in ${namespace}`, signal);
   return lease === undefined ? withoutLease(client, namespace, signal) : ofLease(lease, namespace, now);
 }
 
@@ -109,7 +113,7 @@ async function withoutLease(
   signal: AbortSignal,
 ): Promise<OperatorState> {
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;
-  const deployment = await found(client, path, `get deployments.apps in ${namespace}`, signal);
+  const deployment = await findObject(client, path, `get deployments.apps in ${namespace}`, signal);
   const { availableReplicas = 0 } = (deployment as Deployment | undefined)?.status ?? {};
   if (availableReplicas > 0) return { alive: true };
   return { alive: false, because: `No operator runs in ${namespace}.` };
@@ -119,7 +123,7 @@ interface Deployment {
   readonly status?: { readonly availableReplicas?: number };
 }
 
-async function found(
+async function findObject(
   client: KubeClient,
   path: string,
   permission: string,

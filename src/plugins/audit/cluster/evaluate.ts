@@ -100,7 +100,13 @@ function audited(
   const { namespace, kind, name, pods } = own;
   const { score, addends } = 'report' in entry ? entry.report : own;
   return {
-    ...{ namespace, kind, name, score, pods, protected: own.protected, asks },
+    namespace,
+    kind,
+    name,
+    score,
+    pods,
+    protected: own.protected,
+    asks,
     ...('report' in entry ? { source: 'report' } : { source: 'objects', because: entry.because }),
     addends,
     findings: own.findings.map((finding) => ({ ...finding, level: levelOf(finding.id, asks) })),
@@ -217,7 +223,9 @@ function isBounded({ to = [], ports = [] }: ObservedRule): boolean {
 /** As a generated policy; `isWhole` has checked the form. */
 function asMade({ namespace, name, labels, spec }: KnownPolicy): NetworkPolicy {
   return {
-    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name, namespace, labels } },
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, namespace, labels },
     spec: {
       podSelector: { matchLabels: spec.podSelector?.matchLabels ?? {} },
       policyTypes: ['Egress'],

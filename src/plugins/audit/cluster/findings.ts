@@ -1,5 +1,5 @@
 import type { Factor, Finding } from '../../../cluster/score/contract.ts';
-import type { Level } from '../../../runtime/report/check-outcome.ts';
+import { type Level, levels } from '../../../runtime/report/check-outcome.ts';
 import type { SarifRule } from '../../../runtime/report/sarif.ts';
 
 interface FindingRule extends Omit<SarifRule, 'id'> {
@@ -47,12 +47,35 @@ export function levelOf(id: string, asks: boolean): Level {
 }
 
 export const findingRules: readonly SarifRule[] = Object.entries(known).map(([id, { summary, help }]) => ({
-  ...{ id, summary, help },
+  id,
+  summary,
+  help,
 }));
 
 /** How to fix a finding, as a sentence; undefined for unknown ids. */
 export function helpFor(id: string): string | undefined {
   return known[id]?.help;
+}
+
+/** The findings of all workloads with their subjects, the worst first. */
+export function worstFirst(workloads: readonly AuditedWorkload[]): readonly SubjectFinding[] {
+  return workloads
+    .flatMap((workload) => workload.findings.map((finding) => ({ ...finding, subject: titleOf(workload) })))
+    .sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level));
+}
+
+interface SubjectFinding extends AuditFinding {
+  readonly subject: string;
+}
+
+/** The factors of a score that do not have all of their points. */
+export const lacking = ({ addends }: AuditedWorkload): readonly Factor[] =>
+  addends.filter(({ points, of }) => points < of);
+
+/** What stands for the missing factors; undefined if there are some to name. */
+export function nothingMissing({ asks, score }: AuditedWorkload): string | undefined {
+  if (!asks) return 'does not ask for protection';
+  return score === 100 ? 'nothing' : undefined;
 }
 
 /** A workload as the audit found it. */

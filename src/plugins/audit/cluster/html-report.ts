@@ -1,7 +1,6 @@
 import { escapeXml } from '../../../objects/s3/xml-text.ts';
-import { type Level, levels } from '../../../runtime/report/check-outcome.ts';
-import { helpFor, titleOf } from './findings.ts';
-import { type ClusterReport, gradeOf, leastScores, whyNot } from './report.ts';
+import { type AuditedWorkload, helpFor, lacking, nothingMissing, worstFirst } from './findings.ts';
+import { type ClusterReport, gradeOf, minScores, whyNot } from './report.ts';
 
 /**
  * The report as one HTML page: no scripts, no external resources, light and dark. Every text from the cluster is
@@ -46,33 +45,25 @@ function workloadRows({ workloads }: ClusterReport): Rows {
 }
 
 function scoreBar(score: number): string {
-  const { fair, good } = leastScores;
+  const { fair, good } = minScores;
   return `<meter class="${gradeOf(score)}" min="0" max="100" low="${fair}" high="${good}" optimum="100" value="${score}"></meter> ${score}`;
 }
 
-function missing({ asks, addends, score }: ClusterReport['workloads'][number]): string {
-  if (!asks) return 'does not ask for protection';
-  if (score === 100) return 'nothing';
-  const items = addends
-    .filter(({ points, of }) => points < of)
-    .map(
-      ({ name, points, of, because, remedy = because }) =>
-        `<li>${html(name)} ${points} of ${of}: ${html(remedy)}</li>`,
-    );
-  return `<ul>${items.join('')}</ul>`;
+function missing(workload: AuditedWorkload): string {
+  const items = lacking(workload).map(
+    ({ name, points, of, because, remedy = because }) =>
+      `<li>${html(name)} ${points} of ${of}: ${html(remedy)}</li>`,
+  );
+  return nothingMissing(workload) ?? `<ul>${items.join('')}</ul>`;
 }
 
 function findingRows({ workloads }: ClusterReport): Rows {
-  const order = (level: Level) => levels.indexOf(level);
-  return workloads
-    .flatMap((workload) => workload.findings.map((finding) => ({ ...finding, workload: titleOf(workload) })))
-    .sort((a, b) => order(a.level) - order(b.level))
-    .map(({ level, id, workload, message }) => [
-      `<span class="${level === 'error' ? 'bad' : 'fair'}">${level}</span>`,
-      html(id),
-      html(workload),
-      `${html(message)} ${html(helpFor(id) ?? '')}`,
-    ]);
+  return worstFirst(workloads).map(({ level, id, subject, message }) => [
+    `<span class="${level === 'error' ? 'bad' : 'fair'}">${level}</span>`,
+    html(id),
+    html(subject),
+    `${html(message)} ${html(helpFor(id) ?? '')}`,
+  ]);
 }
 
 function nodeRows({ nodes }: ClusterReport): Rows {

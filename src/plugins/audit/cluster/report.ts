@@ -2,8 +2,8 @@ import type { NodeReportEntry } from '../../../cluster/resources/protection-repo
 import type { Paint } from '../../../runtime/cli/terminal.ts';
 import { type Tier, tierNames } from '../../../runtime/protocols/protection/report.ts';
 import { type CheckOutcome, countLevels, outcomeOf } from '../../../runtime/report/check-outcome.ts';
-import { tableText } from '../../../runtime/report/report-table.ts';
-import { wrapped } from '../../../runtime/report/report-text.ts';
+import { coloured, tableText } from '../../../runtime/report/report-table.ts';
+import { reportWidth, wrapped } from '../../../runtime/report/report-text.ts';
 import { counted } from '../../../runtime/units.ts';
 import type { AuditFlags, AuditTerms } from '../terms.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
@@ -87,11 +87,11 @@ function tooLow(all: readonly AuditedWorkload[], minScore: number | undefined): 
 export type Grade = 'bad' | 'fair' | 'good';
 
 /** The recommended alert fires below `fair`. */
-export const leastScores = { fair: 50, good: 75 } as const;
+export const minScores = { fair: 50, good: 75 } as const;
 
 export function gradeOf(score: number): Grade {
-  if (score < leastScores.fair) return 'bad';
-  return score < leastScores.good ? 'fair' : 'good';
+  if (score < minScores.fair) return 'bad';
+  return score < minScores.good ? 'fair' : 'good';
 }
 
 /** What a node's agent enforces, as reported to the operator. */
@@ -122,7 +122,10 @@ export function auditedNodes(
   return [...found.values()]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, tier, enforcing, reason, passedOver }) => ({
-      ...{ name, tier, tierName: nameOf(tier), enforcing },
+      name,
+      tier,
+      tierName: nameOf(tier),
+      enforcing,
       ...(reason !== undefined && { reason }),
       ...(passedOver !== undefined && { passedOver }),
     }));
@@ -142,12 +145,12 @@ export function nodeLines(nodes: readonly AuditedNode[], paint: Paint): readonly
   const rows = lacking.map((node) => [
     node.name,
     node.tierName,
-    { text: node.enforcing ? 'yes' : 'no', paint: (text: string) => paint(colourOf(node), text) },
+    coloured(paint, colourOf(node), node.enforcing ? 'yes' : 'no'),
     whyNot(node) || 'the agent does not say',
   ]);
   return [
     ...(rows.length > 0 ? [tableText(columns, rows)] : []),
-    ...(full > 0 ? [wrapped(`${counted(full, 'node')} on tier lsm, enforcing.`, 98, '  ')] : []),
+    ...(full > 0 ? [wrapped(`${counted(full, 'node')} on tier lsm, enforcing.`, reportWidth, '  ')] : []),
   ];
 }
 

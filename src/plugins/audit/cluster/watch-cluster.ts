@@ -5,7 +5,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import { sleep, within } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { printable, wrapped } from '../../../runtime/report/report-text.ts';
+import { printable, reportWidth, wrapped } from '../../../runtime/report/report-text.ts';
 import type { AuditCall, AuditOutput, AuditTerms } from '../terms.ts';
 import { type ClusterObjects, type Collection, collections, operatorState } from './collections.ts';
 import { evaluate } from './evaluate.ts';
@@ -29,7 +29,7 @@ export async function watchCluster(
   terms: AuditTerms,
   signal: AbortSignal,
 ): Promise<number> {
-  const log = await createLogger({ component: 'audit', level: 'error' });
+  const log = createLogger({ component: 'audit', level: 'error' });
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
   let changed = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ function table(call: AuditCall, terms: AuditTerms): WatchView {
   const draw = createScreen(call.stdout);
   return (report, problem) => {
     const text = reportText(report, call, terms);
-    draw(problem === undefined ? text : `${text}\n${wrapped(problem, 98, '  ')}`);
+    draw(problem === undefined ? text : `${text}\n${wrapped(problem, reportWidth, '  ')}`);
   };
 }
 
@@ -181,7 +181,9 @@ function changesBetween(
 }
 
 const change = (kind: WorkloadChange['change'], workload: AuditedWorkload): WorkloadChange => ({
-  ...{ version: 1, change: kind, workload },
+  version: 1,
+  change: kind,
+  workload,
 });
 
 const byTitle = (workloads: readonly AuditedWorkload[]) =>

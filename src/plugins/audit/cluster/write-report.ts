@@ -1,17 +1,26 @@
 import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';
-import { type CheckFinding, type Level, levels } from '../../../runtime/report/check-outcome.ts';
-import { tableText } from '../../../runtime/report/report-table.ts';
+import type { CheckFinding, Level } from '../../../runtime/report/check-outcome.ts';
+import { coloured, tableText } from '../../../runtime/report/report-table.ts';
 import {
   outcomeText,
   printable,
   sectionsText,
   titled,
+  reportWidth as width,
   wrapped,
 } from '../../../runtime/report/report-text.ts';
 import { type SarifRule, sarifLog } from '../../../runtime/report/sarif.ts';
 import { counted } from '../../../runtime/units.ts';
 import type { AuditCall, AuditTerms } from '../terms.ts';
-import { type AuditedWorkload, findingRules, helpFor, titleOf } from './findings.ts';
+import {
+  type AuditedWorkload,
+  findingRules,
+  helpFor,
+  lacking,
+  nothingMissing,
+  titleOf,
+  worstFirst,
+} from './findings.ts';
 import { htmlReport } from './html-report.ts';
 import { type ClusterReport, type Grade, gradeOf, nodeLines } from './report.ts';
 
@@ -50,14 +59,13 @@ function sarifFindings({ workloads }: ClusterReport, minScore = 0): readonly Che
   });
 }
 
-function scoreMessage({ score, addends }: AuditedWorkload): string {
-  const steps = addends.flatMap(({ name, points, of, remedy }) =>
-    points < of ? [`${name} ${points} of ${of}${remedy === undefined ? '' : `: ${remedy}`}`] : [],
+function scoreMessage(workload: AuditedWorkload): string {
+  const steps = lacking(workload).map(
+    ({ name, points, of, remedy }) =>
+      `${name} ${points} of ${of}${remedy === undefined ? '' : `: ${remedy}`}`,
   );
-  return [`Its score is ${score} of 100.`, ...steps].join(' ');
+  return [`Its score is ${workload.score} of 100.`, ...steps].join(' ');
 }
-
-const width = 98;
 
 const columns = [
   { title: 'NAMESPACE', width: 16 },
@@ -71,14 +79,7 @@ const columns = [
 function clusterText(report: ClusterReport, paint: Paint): string {
   const { workloads } = report;
   return sectionsText([
-    workloads.length === 0
-      ? ['No workload to show.']
-      : [
-          tableText(
-            columns,
-            workloads.map((one) => row(one, paint)),
-          ),
-        ],
+    workloads.length === 0 ? ['No workload to show.'] : [tableText(columns, workloads.map(row(paint)))],
     titled('How to get what is missing:', missingLines(workloads), paint),
     titled('Nodes, by what their agent enforces:', nodeLines(report.nodes, paint), paint),
     titled('Findings:', findingLines(workloads, paint), paint),
@@ -91,24 +92,17 @@ function clusterText(report: ClusterReport, paint: Paint): string {
   ]);
 }
 
-function row(workload: AuditedWorkload, paint: Paint) {
+const row = (paint: Paint) => (workload: AuditedWorkload) => {
   const { namespace, kind, name, score, pods } = workload;
+  const missing = lacking(workload).map(({ name, points, of }) => `${name} ${of - points}`);
   return [
     namespace,
     `${kind}/${name}`,
-    { text: String(score), paint: (text: string) => paint(colours[gradeOf(score)], text) },
+    coloured(paint, colours[gradeOf(score)], String(score)),
     String(pods),
-    missing(workload),
+    nothingMissing(workload) ?? missing.join(', '),
   ];
-}
-
-function missing({ asks, addends, score }: AuditedWorkload): string {
-  if (!asks) return 'does not ask for protection';
-  if (score === 100) return 'nothing';
-  return addends
-    .flatMap(({ name, points, of }) => (points < of ? [`${name} ${of - points}`] : []))
-    .join(', ');
-}
+};
 
 const colours: Readonly<Record<Grade, Style>> = { bad: 'red', fair: 'yellow', good: 'green' };
 
@@ -121,27 +115,22 @@ function summaryText({ summary, workloads }: ClusterReport): string {
   const asks = `${asking} ${asking === 1 ? 'asks' : 'ask'}`;
   const has = `${covered} ${covered === 1 ? 'has' : 'have'}`;
   const text = `${counted(summary.workloads, 'workload')}${some}: ${asks} for protection, ${has} it${lowest}${whose}. ${fromReports} scored by the operator.`;
-  return wrapped(text, 98, '  ');
+  return wrapped(text, width, '  ');
 }
 
-const most = 40;
+const maxFindings = 40;
 const styles: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 
 /** The worst findings first, then the fix of each kind; beyond 40 they are only counted. */
-function findingLines(
-  workloads: readonly AuditedWorkload[],
-  paint: (style: Style, text: string) => string,
-): readonly string[] {
-  const all = workloads.flatMap((workload) =>
-    workload.findings.map((finding) => ({ ...finding, subject: titleOf(workload) })),
-  );
-  const sorted = all.sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level));
-  const shown = sorted.slice(0, most).map(({ level, id, subject, message }) => {
+function findingLines(workloads: readonly AuditedWorkload[], paint: Paint): readonly string[] {
+  const all = worstFirst(workloads);
+  const shown = all.slice(0, maxFindings).map(({ level, id, subject, message }) => {
     const text = wrapped(printable(`${id}  ${subject}: ${message}`), width - level.length - 3, '    ');
     return `- ${paint(styles[level], level)} ${text}`;
   });
-  const rest = all.length > most ? [`- and ${all.length - most} more; -o json has them all`] : [];
-  const ids = [...new Set(sorted.map(({ id }) => id))];
+  const rest =
+    all.length > maxFindings ? [`- and ${all.length - maxFindings} more; -o json has them all`] : [];
+  const ids = [...new Set(all.map(({ id }) => id))];
   const helps = ids.flatMap((id) => {
     const help = helpFor(id);
     return help === undefined ? [] : [`  ${wrapped(`${id}: ${help}`, width - 2, '    ')}`];
@@ -152,9 +141,9 @@ function findingLines(
 /** A line for each factor and remedy, the most valuable first; only for workloads that ask for protection. */
 function missingLines(workloads: readonly AuditedWorkload[]): readonly string[] {
   const groups = new Map<string, { text: string; points: number; workloads: number }>();
-  for (const { asks, addends } of workloads)
-    for (const { name, points, of, remedy } of asks ? addends : []) {
-      if (points >= of || remedy === undefined) continue;
+  for (const workload of workloads)
+    for (const { name, points, of, remedy } of workload.asks ? lacking(workload) : []) {
+      if (remedy === undefined) continue;
       const key = `${name}: ${remedy}`;
       const group = groups.get(key) ?? { text: key, points: 0, workloads: 0 };
       groups.set(key, { text: key, points: group.points + of - points, workloads: group.workloads + 1 });

@@ -11,7 +11,7 @@ export interface RepeatOptions {
   readonly signal: AbortSignal;
 }
 
-const shortestPauseMs = 100;
+const minPauseMs = 100;
 const initialBackoffMs = 500;
 
 /** Repeats a pass, the first one at once. A failed pass is logged and repeated with back-off. */
@@ -23,6 +23,6 @@ export function repeatPass({ event, intervalMs, pass, log, signal }: RepeatOptio
     onFailure: (error, retryMs) =>
       log.warn(`${event}.failed`, { ...describeError(error), retryInMs: Math.round(retryMs) }),
     signal,
-    shortestPauseMs,
+    minPauseMs,
   });
 }

@@ -7,6 +7,7 @@ import {
   type CheckFailure,
   type CheckResult,
   failed,
+  passed,
   shared,
   skipped,
   verdict,
@@ -16,16 +17,14 @@ import { askPod, problemOf } from '../cluster/ask-pod.ts';
 import { agentName, agentPodsOf, agentsOf, samplesOf, sumOf } from '../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
 import { capped } from '../cluster/read.ts';
+import { clusterCheck } from '../make-check.ts';
 import { needsAgent, nodesOf } from './cluster.ts';
 
 /** Judges a node by its agent's facts; undefined if nothing is wrong. */
-export type Judge = (
-  facts: AgentFacts,
-  node: string | undefined,
-) => Omit<CheckFailure, 'subject'> | undefined;
+type Judge = (facts: AgentFacts, node: string | undefined) => Omit<CheckFailure, 'subject'> | undefined;
 
 /** Judges every node with a running agent; the check cannot pass if an agent does not answer. */
-export async function judgeAgents(context: CheckContext, judge: Judge): Promise<CheckResult> {
+async function judgeAgents(context: CheckContext, judge: Judge): Promise<CheckResult> {
   const told = await toldOf(context);
   if (told.length === 0) return skipped('No agent runs');
   const failures = told.flatMap(({ pod, facts }) => {
@@ -93,8 +92,8 @@ function agentFacts(page: string): AgentFacts | undefined {
   };
 }
 
-export const coverage: Check = {
-  ...{ id: 'SVC-AGENT-001', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+const coverage = clusterCheck('SVC-AGENT-001', 'warning', {
+  timeoutMs: 60_000,
   title: 'An agent runs on every node that pods can run on',
   cause:
     'The DaemonSet is not installed or its node selector leaves nodes out, its image cannot be pulled, or a policy refuses privileged pods. It is an error where a protected pod runs.',
@@ -121,16 +120,32 @@ export const coverage: Check = {
     }));
     return verdict(capped(failures), counted(wanted.length, 'node'));
   },
-};
+});
 
-export const tier: Check = {
-  ...{ id: 'SVC-AGENT-003', area: 'agent', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+const canary = clusterCheck('SVC-AGENT-002', 'error', {
+  timeoutMs: 60_000,
+  title: "On every node the agent's canary proves that a read is stopped or seen",
+  cause:
+    'An agent is ready only while an attempt on its own decoy fails or is seen. The kernel may load no programs (lockdown, no BTF), or with ebpf.requireEnforcement none that deny.',
+  fix: 'Read the reason: kubectl -n svc-system logs, or /readyz on port 9090 of the pod. docs/AGENT.md says what each tier needs.',
+  async run(context) {
+    const pods = await agentPodsOf(context);
+    if (pods.length === 0) return skipped('There are no agents');
+    const failures = pods
+      .filter(({ ready }) => !ready)
+      .map(({ key, node }) => ({ subject: node ?? key, message: `The agent ${key} is not ready.` }));
+    return verdict(capped(failures), counted(pods.length, 'agent'));
+  },
+});
+
+export const tier = clusterCheck('SVC-AGENT-003', 'error', {
+  timeoutMs: 60_000,
   title: 'On every node reads by other processes are denied (tier 1 or 2, enforcing)',
   cause:
     'enforceMode is false, or the kernel has neither bpf in its LSM list nor BTF: then readers are killed at best (reactiveKill), which is a warning, or only seen.',
   fix: 'Set enforceMode=true, and use nodes with bpf in lsm= or with BTF; at least set reactiveKill=true.',
   run: (context) => judgeAgents(context, tierProblem),
-};
+});
 
 function tierProblem({ tier, enforcing }: AgentFacts): Omit<CheckFailure, 'subject'> | undefined {
   if (tier === undefined) return { message: 'No tier is in force yet.' };
@@ -141,8 +156,35 @@ function tierProblem({ tier, enforcing }: AgentFacts): Omit<CheckFailure, 'subje
   return undefined;
 }
 
-export const podsCovered: Check = {
-  ...{ id: 'SVC-AGENT-006', area: 'agent', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+const losses = clusterCheck('SVC-AGENT-004', 'warning', {
+  timeoutMs: 60_000,
+  title: 'The tables of the agents have never been full',
+  cause: 'The tables in the kernel are too small for the number of protected processes or of attempts.',
+  fix: 'Spread protected pods over more nodes, and look for an attack: svc_agent_lost_total says what was lost.',
+  run: (context) =>
+    judgeAgents(context, ({ lost }) =>
+      lost > 0 ? { message: `${lost} entries found no room since the agent started.` } : undefined,
+    ),
+});
+
+const wantedPriority = 'system-node-critical';
+
+const priority = clusterCheck('SVC-AGENT-005', 'warning', {
+  title: 'Agents are evicted last (priority class system-node-critical)',
+  cause:
+    'The DaemonSet was changed: a node short of memory evicts the agent before the pods that it protects.',
+  fix: 'Apply the chart again.',
+  async run(context) {
+    const agents = await agentsOf(context);
+    if (agents === undefined) return skipped('The agents are not installed');
+    const { namespace, name, priorityClass = 'none' } = agents;
+    if (priorityClass === wantedPriority) return passed();
+    return failed({ subject: `${namespace}/${name}`, message: `Its priority class is ${priorityClass}.` });
+  },
+});
+
+const podsCovered = clusterCheck('SVC-AGENT-006', 'error', {
+  timeoutMs: 60_000,
   title: 'The agent of each node covers every running pod there that is labelled svc/protected=true',
   cause:
     'The agent does not see the cgroups of pods (no cgroup v2, or SVC_CGROUP_ROOT is not where the host mounts them), may not list pods, or has a wrong NODE_NAME; or its table in the kernel is full.',
@@ -153,18 +195,20 @@ export const podsCovered: Check = {
     const wanted = Map.groupBy(running, ({ node }) => node);
     return judgeAgents(context, (facts, node) => coverageProblem(facts, wanted.get(node)?.length ?? 0));
   },
-};
+});
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 function coverageProblem(
   { coveredPods, uncoveredPods }: AgentFacts,
   wanted: number,
 ): Omit<CheckFailure, 'subject'> | undefined {
   if (uncoveredPods.length > 0) {
-    const named = uncoveredPods.slice(0, mostNamed).join(', ');
+    const named = uncoveredPods.slice(0, maxNamed).join(', ');
     return { message: `${counted(uncoveredPods.length, 'labelled pod')} not covered, such as ${named}.` };
   }
   if (coveredPods >= wanted) return undefined;
   return { message: `${counted(wanted, 'labelled pod')} wanted, ${coveredPods} covered.` };
 }
+
+export const agentChecks: readonly Check[] = [coverage, canary, tier, losses, priority, podsCovered];

@@ -4,17 +4,34 @@ import { counted } from '../../../runtime/units.ts';
 import {
   type Check,
   type CheckFailure,
+  failed,
   NotEvaluated,
+  notEvaluated,
+  passed,
   shared,
   skipped,
   verdict,
   verdictOnPart,
 } from '../check.ts';
 import { protectedPodsOf } from '../cluster/pods.ts';
-import { capped, listObjects } from '../cluster/read.ts';
+import { capped, listObjects, serverVersionOf } from '../cluster/read.ts';
+import { clusterCheck } from '../make-check.ts';
 
-export const nodeKernels: Check = {
-  ...{ id: 'SVC-CLUSTER-002', area: 'cluster', level: 'error', needs: 'cluster' },
+const serverVersion = clusterCheck('SVC-CLUSTER-001', 'error', {
+  title: 'The API server runs Kubernetes 1.28 or later',
+  cause:
+    'Before 1.28 webhooks have no match conditions: the webhook would be asked about every pod, or about none.',
+  fix: 'Upgrade the cluster.',
+  async run(context) {
+    const version = await serverVersionOf(context);
+    if (version === undefined) return notEvaluated('The API server does not report its version');
+    const text = `${version.major}.${version.minor}`;
+    if (isAtLeast(version, 1, 28)) return passed(text);
+    return failed({ subject: 'API server', message: `It runs Kubernetes ${text}.` });
+  },
+});
+
+const nodeKernels = clusterCheck('SVC-CLUSTER-002', 'error', {
   title: 'Every Linux node has kernel 5.15 or later',
   cause:
     'memfd_secret, which keeps secrets out of reach of root, exists since Linux 5.14; svc is tested and supported from 5.15 on.',
@@ -28,7 +45,7 @@ export const nodeKernels: Check = {
     const reason = `These nodes do not report a kernel: ${listed(silent)}`;
     return verdictOnPart(failures, reason);
   },
-};
+});
 
 function failuresOf({ name, kernel }: SeenNode): readonly CheckFailure[] {
   const version = kernelVersion(kernel);
@@ -51,8 +68,8 @@ export function kernelVersion(release: string): { major: number; minor: number }
 
 const supported = ['linux/amd64', 'linux/arm64'];
 
-export const nodeArchitectures: Check = {
-  ...{ id: 'SVC-CLUSTER-004', area: 'cluster', level: 'info', needs: 'cluster', timeoutMs: 60_000 },
+const nodeArchitectures = clusterCheck('SVC-CLUSTER-004', 'info', {
+  timeoutMs: 60_000,
   title: 'Wrapper and agent support every node (Linux on amd64 or arm64)',
   cause:
     'Some nodes have another operating system or processor. It is an error if a protected pod runs there.',
@@ -70,7 +87,7 @@ export const nodeArchitectures: Check = {
       });
     return verdict(capped(failures));
   },
-};
+});
 
 const reasons: Readonly<Record<Unsupported, string>> = {
   Autopilot: 'It is of an Autopilot cluster, which admits no privileged agent.',
@@ -78,8 +95,8 @@ const reasons: Readonly<Record<Unsupported, string>> = {
   virtual: 'It is a virtual node, which has no kernel that an agent could guard.',
 };
 
-export const nodeTypes: Check = {
-  ...{ id: 'SVC-CLUSTER-003', area: 'cluster', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+const nodeTypes = clusterCheck('SVC-CLUSTER-003', 'warning', {
+  timeoutMs: 60_000,
   title: 'No node is of an unsupported type (Autopilot, Fargate, virtual)',
   cause:
     'The provider permits no privileged DaemonSet on these nodes, so nothing prevents other processes from reading the memory of a protected pod. It is an error if a protected pod runs there, and on Autopilot.',
@@ -97,7 +114,7 @@ export const nodeTypes: Check = {
     });
     return verdict(capped(failures));
   },
-};
+});
 
 /** Kinds of nodes on which no agent can run, recognized by the provider's labels. */
 type Unsupported = 'Autopilot' | 'Fargate' | 'virtual';
@@ -155,8 +172,12 @@ function seen({ metadata, status }: NodeObject): SeenNode {
   const { kernelVersion = '', operatingSystem = '', architecture = '' } = status?.nodeInfo ?? {};
   const labels = metadata.labels ?? {};
   return {
-    ...{ name: metadata.name, labels, kernel: kernelVersion },
+    name: metadata.name,
+    labels,
+    kernel: kernelVersion,
     os: operatingSystem || (labels['kubernetes.io/os'] ?? 'linux'),
     architecture: architecture || (labels['kubernetes.io/arch'] ?? ''),
   };
 }
+
+export const clusterChecks: readonly Check[] = [serverVersion, nodeKernels, nodeTypes, nodeArchitectures];

@@ -21,10 +21,10 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
+import { localCheck } from '../make-check.ts';
 import type { ComponentRules, ValidateEnv } from '../read-settings.ts';
 
-export const sections: Check = {
-  ...{ id: 'SVC-CONFIG-002', area: 'configuration', level: 'error', needs: 'none' },
+export const sections = localCheck('SVC-CONFIG-002', 'error', {
   title: 'The configuration file starts the components that it has sections for',
   cause:
     'The name of a section is mistyped; a section has an unknown key or a wrong value, or lacks a required one; or a file that it names does not exist.',
@@ -43,10 +43,9 @@ export const sections: Check = {
       return skipped('The file has no section of a component that can be looked at.');
     return verdict([...mistyped, ...components.flatMap((component) => errorsIn(component, file, context))]);
   },
-};
+});
 
-export const unknownVariables: Check = {
-  ...{ id: 'SVC-CONFIG-003', area: 'configuration', level: 'warning', needs: 'none' },
+export const unknownVariables = localCheck('SVC-CONFIG-003', 'warning', {
   title: 'No variable name is a misspelling of one that svc reads',
   cause: 'The name of a variable differs by a letter or two from one that svc reads, so svc ignores it.',
   fix: 'Correct the name, or remove the variable.',
@@ -57,10 +56,9 @@ export const unknownVariables: Check = {
     const given = Object.keys(env).filter((name) => /^(SVC|VAULT)_/.test(name) && !ofService.test(name));
     return verdict(given.flatMap((name) => mistyped(name, known)));
   },
-};
+});
 
-export const nodeVersion: Check = {
-  ...{ id: 'SVC-CONFIG-004', area: 'configuration', level: 'warning', needs: 'none' },
+export const nodeVersion = localCheck('SVC-CONFIG-004', 'warning', {
   title: 'Node.js is a version that still receives fixes',
   cause:
     'The first node in PATH has no long-term support, or its support has ended. Vulnerabilities in it are no longer fixed.',
@@ -72,10 +70,9 @@ export const nodeVersion: Check = {
     if (now() < Date.parse(end)) return passed(`${version}, until ${end}`);
     return failed({ subject: 'node', message: `It is ${version}, and fixes ended on ${end}.` });
   },
-};
+});
 
-const verification: Check = {
-  ...{ id: 'SVC-CONFIG-005', area: 'configuration', level: 'error', needs: 'none' },
+const verification = localCheck('SVC-CONFIG-005', 'error', {
   title: 'Certificates are verified',
   cause:
     'VAULT_SKIP_VERIFY or NODE_TLS_REJECT_UNAUTHORIZED was set for a test. Anyone on the network path can then read secrets and keys.',
@@ -88,10 +85,9 @@ const verification: Check = {
       failures.push({ subject: 'NODE_TLS_REJECT_UNAUTHORIZED', message: 'No server is verified.' });
     return verdict(failures);
   },
-};
+});
 
-const encryptedAddresses: Check = {
-  ...{ id: 'SVC-CONFIG-006', area: 'configuration', level: 'error', needs: 'none' },
+const encryptedAddresses = localCheck('SVC-CONFIG-006', 'error', {
   title: 'Servers are addressed by https://',
   cause:
     'An address begins with http://. Tokens, secrets and data keys would cross the network in the clear.',
@@ -105,10 +101,9 @@ const encryptedAddresses: Check = {
     if (given.every(({ url }) => url === undefined)) return skipped('No server is named.');
     return verdict(given.flatMap(({ subject, url }) => inTheClear(subject, url)));
   },
-};
+});
 
-const loginDescribed: Check = {
-  ...{ id: 'SVC-CONFIG-007', area: 'configuration', level: 'error', needs: 'none' },
+const loginDescribed = localCheck('SVC-CONFIG-007', 'error', {
   title: 'The login to the secrets server is configured',
   cause: 'A role, a token or one file of a pair is missing, or a file that is named cannot be read.',
   fix: 'For pods set VAULT_AUTH_ROLE; elsewhere name a file with a token in VAULT_TOKEN_FILE.',
@@ -117,10 +112,9 @@ const loginDescribed: Check = {
     if (vaultAddr === undefined) return skipped('No secrets server is named: set VAULT_ADDR.');
     return verdict(applyRules({ ...config, vaultAddr }, vaultRules).map(asFailure));
   },
-};
+});
 
-const tokenInEnvironment: Check = {
-  ...{ id: 'SVC-CONFIG-008', area: 'configuration', level: 'warning', needs: 'none' },
+const tokenInEnvironment = localCheck('SVC-CONFIG-008', 'warning', {
   title: 'No token for the secrets server is in the environment',
   cause:
     'VAULT_TOKEN is set. What starts in this environment inherits it, and other processes of the same user can read it.',
@@ -129,10 +123,9 @@ const tokenInEnvironment: Check = {
     if (!env['VAULT_TOKEN']) return passed();
     return failed({ subject: 'VAULT_TOKEN', message: 'It is set.' });
   },
-};
+});
 
-const tools: Check = {
-  ...{ id: 'SVC-CONFIG-009', area: 'configuration', level: 'info', needs: 'none' },
+const tools = localCheck('SVC-CONFIG-009', 'info', {
   title: 'Tools for the cluster are installed',
   cause: 'They are not installed on this machine, or are not in PATH.',
   fix: 'Install kubectl and Helm 3 if this machine is used to manage the cluster.',
@@ -140,10 +133,9 @@ const tools: Check = {
     const missing = wanted.filter(({ name }) => !host.hasProgram(name));
     return verdict(missing.map(({ name, message }) => ({ subject: name, message })));
   },
-};
+});
 
-const values: Check = {
-  ...{ id: 'SVC-CONFIG-001', area: 'configuration', level: 'error', needs: 'none' },
+const values = localCheck('SVC-CONFIG-001', 'error', {
   title: 'Every variable that is set has a valid value',
   cause: 'A value is mistyped, or does not have the form that the variable requires.',
   fix: 'Set each value as the message says; svc run <component> --help lists the forms.',
@@ -152,11 +144,18 @@ const values: Check = {
     const found = [...new Set([...errors, ...ofComponents])].sort();
     return verdict(found.map(asFailure));
   },
-};
+});
 
 export const configurationChecks: readonly Check[] = [
-  ...[values, sections, unknownVariables, nodeVersion, verification],
-  ...[encryptedAddresses, loginDescribed, tokenInEnvironment, tools],
+  values,
+  sections,
+  unknownVariables,
+  nodeVersion,
+  verification,
+  encryptedAddresses,
+  loginDescribed,
+  tokenInEnvironment,
+  tools,
 ];
 
 const wanted = [

@@ -9,11 +9,13 @@ import {
   failed,
   notEvaluated,
   passed,
+  Skipped,
   skipped,
 } from '../check.ts';
 import { askPod, askSample, problemOf } from '../cluster/ask-pod.ts';
 import {
   assertInstalled,
+  installedCheck,
   leaderOf,
   operatorMetrics,
   operatorOf,
@@ -22,21 +24,28 @@ import {
 } from '../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
 import { capped } from '../cluster/read.ts';
+import { checkOf, clusterCheck, storeCheck, vaultCheck } from '../make-check.ts';
 import { toldOf } from './agent.ts';
 
-const most = 100;
+const maxAsked = 100;
 const atOnce = 16;
 
-export const proxiesToStore: Check = {
-  ...{ id: 'SVC-NET-004', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+/** A check of the pods whose proxy can be asked. */
+const proxiesCheck = checkOf('cluster', async (context) => {
+  const { labelled } = await protectedPodsOf(context);
+  const proxies = labelled.filter(({ running, proxyPort }) => running && proxyPort !== undefined);
+  if (proxies.length === 0) throw new Skipped('No pod with the proxy runs');
+  return proxies;
+});
+
+const proxiesToStore = proxiesCheck('SVC-NET-004', 'error', {
+  timeoutMs: 60_000,
   title: 'Proxies reach the object store on 443 (requests of their callers have succeeded)',
   cause:
     'The policy svc-egress-…-store does not name the store, its address has changed, or the proxy has no credentials. Up to 100 proxies are asked for their counts of responses.',
   fix: "Set svc/proxy-upstream or AWS_REGION so that the policy knows the store, and read the proxy's log.",
-  async run(context) {
-    const proxies = (await proxiesOf(context)).slice(0, most);
-    if (proxies.length === 0) return skipped('No pod with the proxy runs');
-    const found = await concurrently(proxies, atOnce, (pod) => askedOf(context, pod));
+  async run(proxies, context) {
+    const found = await concurrently(proxies.slice(0, maxAsked), atOnce, (pod) => askProxy(context, pod));
     const [first] = found;
     if (first !== undefined && found.every(({ problem }) => problem !== undefined))
       return notEvaluated(`No proxy could be asked, such as ${first.key}: ${first.problem}`);
@@ -46,7 +55,7 @@ export const proxiesToStore: Check = {
     if (used.length > 0) return passed(counted(used.length, 'proxy', 'proxies'));
     return skipped('No proxy has answered a request yet');
   },
-};
+});
 
 interface Asked {
   readonly key: string;
@@ -64,7 +73,7 @@ function failuresOf({ key: subject, succeeded, broken, problem }: Asked): readon
 }
 
 /** The proxy's successful and failed requests, from its metrics. */
-async function askedOf(context: CheckContext, pod: SeenPod): Promise<Asked> {
+async function askProxy(context: CheckContext, pod: SeenPod): Promise<Asked> {
   const answer = await askPod(context, pod, pod.proxyPort ?? 0, 'metrics');
   const samples = answer.kind === 'ok' ? samplesOf(answer.text, 'svc_proxy_requests_total') : [];
   const count = (first: string) =>
@@ -74,15 +83,13 @@ async function askedOf(context: CheckContext, pod: SeenPod): Promise<Asked> {
   return { key: pod.key, succeeded: count('2'), broken: count('5'), problem: problemOf(answer) };
 }
 
-export const proxiesToSecretsServer: Check = {
-  ...{ id: 'SVC-NET-005', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+const proxiesToSecretsServer = proxiesCheck('SVC-NET-005', 'error', {
+  timeoutMs: 60_000,
   title: 'Proxies reach the secrets server on 443 (they are ready)',
   cause:
     'A network policy or firewall, the certificate of the secrets server, or a role that does not accept the proxy.',
   fix: 'Read the log of the proxy: it names what it could not reach, or who refused it.',
-  async run(context) {
-    const proxies = await proxiesOf(context);
-    if (proxies.length === 0) return skipped('No pod with the proxy runs');
+  run(proxies, context) {
     return askSample(context, proxies, {
       portOf: ({ proxyPort }) => proxyPort,
       path: 'readyz',
@@ -90,16 +97,10 @@ export const proxiesToSecretsServer: Check = {
       silent: 'Its proxy does not answer, and the pod is not ready.',
     });
   },
-};
+});
 
-/** Pods whose proxy can be asked. @throws NotEvaluated */
-async function proxiesOf(context: CheckContext): Promise<readonly SeenPod[]> {
-  const { labelled } = await protectedPodsOf(context);
-  return labelled.filter(({ running, proxyPort }) => running && proxyPort !== undefined);
-}
-
-export const podsToSecretsServer: Check = {
-  ...{ id: 'SVC-NET-001', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+const podsToSecretsServer = clusterCheck('SVC-NET-001', 'error', {
+  timeoutMs: 60_000,
   title: 'Application pods reach the secrets server on 443 (their wrappers have fetched secrets)',
   cause:
     'A network policy or firewall between the pods and the secrets server, its name or certificate, or a role that does not accept them. Up to three pods of each namespace are asked through the API server.',
@@ -115,10 +116,10 @@ export const podsToSecretsServer: Check = {
       silent: 'Its wrapper does not answer, and the pod is not ready.',
     });
   },
-};
+});
 
-export const agentsToOperator: Check = {
-  ...{ id: 'SVC-NET-006', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+const agentsToOperator = clusterCheck('SVC-NET-006', 'error', {
+  timeoutMs: 60_000,
   title: 'Agents reach the operator on 8199 (each of them reports)',
   cause:
     'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every 15 seconds. Each agent is asked whether the operator responds, and the operator how many agents report.',
@@ -140,10 +141,9 @@ export const agentsToOperator: Check = {
     const message = `It gets reports from ${heard} of ${agents.length} running agents.`;
     return failed({ subject: `${operator.namespace}/${operator.name}`, message });
   },
-};
+});
 
-export const operatorToApiServer: Check = {
-  ...{ id: 'SVC-NET-002', area: 'connectivity', level: 'error', needs: 'cluster' },
+const operatorToApiServer = clusterCheck('SVC-NET-002', 'error', {
   title: 'The operator reaches the API server (it renews its lease, or is ready)',
   cause:
     'networkPolicy.apiServer of the chart lists addresses or ports that are not those of the API server.',
@@ -159,19 +159,16 @@ export const operatorToApiServer: Check = {
         : `No replica has renewed the lease since ${leader.renewTime || 'it was made'}.`;
     return failed({ subject: `${operator.namespace}/${operator.name}`, message });
   },
-};
+});
 
 const metric = 'svc_image_lookups_total';
 
-export const operatorToRegistries: Check = {
-  ...{ id: 'SVC-NET-003', area: 'connectivity', level: 'warning', needs: 'cluster' },
+const operatorToRegistries = installedCheck('SVC-NET-003', 'warning', {
   title: 'The operator reaches image registries (it has looked images up)',
   cause:
     'networkPolicy.registries of the chart, a firewall, or a registry that wants a mirror or a pull secret. Only lookups since the leading replica started are known.',
   fix: 'See image.* in the log of the operator; set operator.registryMirrors, or svc/command in the pods.',
-  async run(context) {
-    const operator = await operatorOf(context);
-    assertInstalled(operator);
+  async run(operator, context) {
     const page = await operatorMetrics(context);
     const count = (outcome: string) => sumOf(page, metric, { outcome }) ?? 0;
     const [found, broken] = [count('found'), count('failed') + count('stale')];
@@ -180,12 +177,26 @@ export const operatorToRegistries: Check = {
     const subject = `${operator.namespace}/${operator.name}`;
     return failed({ subject, message: `None of its ${broken} lookups got a usable answer.` });
   },
-};
+});
+
+const secretsServerConnects = vaultCheck('SVC-NET-050', 'error', {
+  title: 'The secrets server accepts connections from here',
+  cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
+  fix: 'Permit connections from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
+  run: ({ address }, _context, signal) => tryConnection(address, signal),
+});
+
+const objectStoreConnects = storeCheck('SVC-NET-051', 'error', {
+  title: 'The object store accepts connections from here',
+  cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
+  fix: 'Permit connections from proxies to the object store, on port 443 or that of --upstream.',
+  run: async (context, signal) => tryConnection((await context.store()).address, signal),
+});
 
 const attemptMs = 5_000;
 
 /** Opens a TCP connection from here, and closes it again. */
-export async function connects(address: URL, signal: AbortSignal): Promise<CheckResult> {
+async function tryConnection(address: URL, signal: AbortSignal): Promise<CheckResult> {
   const subject = `${address.hostname}:${portOf(address)}`;
   const refusal = await refusalAt(address, signal);
   return refusal === undefined ? passed(subject) : failed({ subject, message: `No connection: ${refusal}.` });
@@ -208,3 +219,20 @@ function refusalAt(url: URL, signal: AbortSignal): Promise<string | undefined> {
 }
 
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));
+
+/** One check for each connection that the specification requires, judged by what the components report. */
+const fromCluster: readonly Check[] = [
+  podsToSecretsServer,
+  operatorToApiServer,
+  operatorToRegistries,
+  proxiesToStore,
+  proxiesToSecretsServer,
+  agentsToOperator,
+];
+
+/** The last two: connections from where the command runs, with or without a cluster. */
+export const connectivityChecks: readonly Check[] = [
+  ...fromCluster,
+  secretsServerConnects,
+  objectStoreConnects,
+];

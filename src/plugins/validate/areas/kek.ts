@@ -1,16 +1,7 @@
 import { dataOf, isRecord } from '../../../keyserver/answers.ts';
 import { vaultPath } from '../../../keyserver/path.ts';
-import {
-  type Check,
-  type CheckContext,
-  type CheckResult,
-  failed,
-  NotEvaluated,
-  notEvaluated,
-  passed,
-  shared,
-  skipped,
-} from '../check.ts';
+import { type Check, failed, NotEvaluated, notEvaluated, passed, Skipped, shared } from '../check.ts';
+import { checkOf } from '../make-check.ts';
 import { ask, forProxy } from './secrets-server/server.ts';
 
 /** @throws NotEvaluated if the key does not exist, or may not be read */
@@ -23,121 +14,90 @@ const transitKey = shared(async (context): Promise<TransitKey> => {
   return read(path, dataOf(answer.body));
 });
 
-const keyType = keyCheck(
-  {
-    id: 'SVC-KEK-001',
-    title: 'The key is of type aes256-gcm96',
-    level: 'error',
-    cause: 'It was created with another type.',
-    fix: 'Create a key of type aes256-gcm96, point SVC_TRANSIT_KEY to it, and rewrite objects through the proxy.',
-  },
-  ({ path, type }) =>
+/** A check of the KEK. */
+const keyCheck = checkOf('vault', (context) => {
+  if (!forProxy(context.config)) throw new Skipped('The identity is that of a wrapper, which uses no key.');
+  return transitKey(context);
+});
+
+const keyType = keyCheck('SVC-KEK-001', 'error', {
+  title: 'The key is of type aes256-gcm96',
+  cause: 'It was created with another type.',
+  fix: 'Create a key of type aes256-gcm96, point SVC_TRANSIT_KEY to it, and rewrite objects through the proxy.',
+  run: ({ path, type }) =>
     type === 'aes256-gcm96' ? passed() : failed({ subject: path, message: `It is of type ${String(type)}.` }),
-);
+});
 
-const notExportable = keyCheck(
-  {
-    id: 'SVC-KEK-002',
-    title: 'The key cannot be exported',
-    level: 'error',
-    cause: 'It was created, or configured later, with exportable=true. That cannot be undone.',
-    fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
-  },
-  ({ path, exportable }) => (exportable ? failed({ subject: path, message: 'It is exportable.' }) : passed()),
-);
+const notExportable = keyCheck('SVC-KEK-002', 'error', {
+  title: 'The key cannot be exported',
+  cause: 'It was created, or configured later, with exportable=true. That cannot be undone.',
+  fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
+  run: ({ path, exportable }) =>
+    exportable ? failed({ subject: path, message: 'It is exportable.' }) : passed(),
+});
 
-const noPlaintextBackup = keyCheck(
-  {
-    id: 'SVC-KEK-003',
-    title: 'The key cannot be backed up as plaintext',
-    level: 'error',
-    cause: 'It was created, or configured later, with allow_plaintext_backup=true. That cannot be undone.',
-    fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
-  },
-  ({ path, plaintextBackup }) =>
+const noPlaintextBackup = keyCheck('SVC-KEK-003', 'error', {
+  title: 'The key cannot be backed up as plaintext',
+  cause: 'It was created, or configured later, with allow_plaintext_backup=true. That cannot be undone.',
+  fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
+  run: ({ path, plaintextBackup }) =>
     plaintextBackup ? failed({ subject: path, message: 'It allows plaintext backups.' }) : passed(),
-);
+});
 
-const rotated = keyCheck(
-  {
-    id: 'SVC-KEK-004',
-    title: 'The key was rotated within the last quarter',
-    level: 'error',
-    cause: 'It has not been rotated for more than 92 days, and no automatic rotation is set.',
-    fix: 'Rotate it (bao write -f transit/keys/svc/rotate), and set auto_rotate_period=2160h on the key. Objects stay readable.',
-  },
-  ({ path, rotatedAt, latestVersion }, context) => {
+const rotated = keyCheck('SVC-KEK-004', 'error', {
+  title: 'The key was rotated within the last quarter',
+  cause: 'It has not been rotated for more than 92 days, and no automatic rotation is set.',
+  fix: 'Rotate it (bao write -f transit/keys/svc/rotate), and set auto_rotate_period=2160h on the key. Objects stay readable.',
+  run({ path, rotatedAt, latestVersion }, context) {
     if (Number.isNaN(rotatedAt)) return notEvaluated('The secrets server does not tell how old the key is.');
     const days = Math.floor((context.now() - rotatedAt) / dayMs);
     const made = `Version ${latestVersion} is ${days} days old`;
-    return days > longestDays ? failed({ subject: path, message: `${made}.` }) : passed(made);
+    return days > maxDays ? failed({ subject: path, message: `${made}.` }) : passed(made);
   },
-);
+});
 
-const deletionForbidden = keyCheck(
-  {
-    id: 'SVC-KEK-005',
-    title: 'The key cannot be deleted',
-    level: 'error',
-    cause: 'deletion_allowed is true. Without the key no object can be read again.',
-    fix: 'bao write transit/keys/svc/config deletion_allowed=false',
-  },
-  ({ path, deletionAllowed }) =>
+const deletionForbidden = keyCheck('SVC-KEK-005', 'error', {
+  title: 'The key cannot be deleted',
+  cause: 'deletion_allowed is true. Without the key no object can be read again.',
+  fix: 'bao write transit/keys/svc/config deletion_allowed=false',
+  run: ({ path, deletionAllowed }) =>
     deletionAllowed ? failed({ subject: path, message: 'It may be deleted.' }) : passed(),
-);
+});
 
-const oldVersionsReadable = keyCheck(
-  {
-    id: 'SVC-KEK-006',
-    title: 'All versions of the key can unwrap',
-    level: 'warning',
-    cause:
-      'min_decryption_version was advanced. Objects that were written under an earlier version cannot be read.',
-    fix: 'Look for such objects with svc audit --bucket; lower min_decryption_version, rewrite them through the proxy, and advance it again.',
-  },
-  ({ path, minDecryptionVersion: least }) =>
-    least > 1
+const oldVersionsReadable = keyCheck('SVC-KEK-006', 'warning', {
+  title: 'All versions of the key can unwrap',
+  cause:
+    'min_decryption_version was advanced. Objects that were written under an earlier version cannot be read.',
+  fix: 'Look for such objects with svc audit --bucket; lower min_decryption_version, rewrite them through the proxy, and advance it again.',
+  run: ({ path, minDecryptionVersion: minVersion }) =>
+    minVersion > 1
       ? failed({
           subject: path,
-          message: `Versions before ${least} unwrap nothing (min_decryption_version).`,
+          message: `Versions before ${minVersion} unwrap nothing (min_decryption_version).`,
         })
       : passed(),
-);
+});
 
-const notDerived = keyCheck(
-  {
-    id: 'SVC-KEK-007',
-    title: 'The key needs no context',
-    level: 'error',
-    cause: 'The key needs a context with each request (derived=true), which the proxy does not send.',
-    fix: 'Create a key without derived=true, and point SVC_TRANSIT_KEY to it.',
-  },
-  ({ path, derived }) => (derived ? failed({ subject: path, message: 'It is derived.' }) : passed()),
-);
+const notDerived = keyCheck('SVC-KEK-007', 'error', {
+  title: 'The key needs no context',
+  cause: 'The key needs a context with each request (derived=true), which the proxy does not send.',
+  fix: 'Create a key without derived=true, and point SVC_TRANSIT_KEY to it.',
+  run: ({ path, derived }) => (derived ? failed({ subject: path, message: 'It is derived.' }) : passed()),
+});
 
 export const kekChecks: readonly Check[] = [
-  ...[keyType, notExportable, noPlaintextBackup, rotated],
-  ...[deletionForbidden, oldVersionsReadable, notDerived],
+  keyType,
+  notExportable,
+  noPlaintextBackup,
+  rotated,
+  deletionForbidden,
+  oldVersionsReadable,
+  notDerived,
 ];
 
 const dayMs = 86_400_000;
 /** The longest quarter. */
-const longestDays = 92;
-
-type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
-
-/** A check of the KEK. */
-function keyCheck(facts: Facts, look: (key: TransitKey, context: CheckContext) => CheckResult): Check {
-  return {
-    ...facts,
-    area: 'kek',
-    needs: 'vault',
-    async run(context) {
-      if (!forProxy(context.config)) return skipped('The identity is that of a wrapper, which uses no key.');
-      return look(await transitKey(context), context);
-    },
-  };
-}
+const maxDays = 92;
 
 /** The transit engine's description of a key. */
 interface TransitKey {

@@ -15,6 +15,7 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
+import { storeCheck } from '../make-check.ts';
 
 export interface Canary {
   /** The object: `photos/svc-validate/canary-…`. */
@@ -35,17 +36,19 @@ const canary = shared(async (context): Promise<Canary> => {
   const store = await context.store();
   await askStore(store.direct, 's3:ListBucket', store.direct.hasBucket(context.signal));
   const object: CanaryObject = {
-    ...{ store, proxied: await store.proxied(), signal: context.signal },
+    store,
+    proxied: await store.proxied(),
+    signal: context.signal,
     key: `svc-validate/canary-${randomBytes(9).toString('hex')}`,
     plaintext: randomBytes(64),
   };
   const known = { subject: `${store.bucket}/${object.key}`, plaintext: object.plaintext };
-  const refusal = await written(object);
+  const refusal = await putCanary(object);
   if (refusal !== undefined) {
-    await isRemoved(object, undefined);
+    await removeCanary(object, undefined);
     return { ...known, refusal };
   }
-  return { ...known, ...(await readAndRemoved(object)) };
+  return { ...known, ...(await readAndRemove(object)) };
 });
 
 interface CanaryObject {
@@ -57,7 +60,7 @@ interface CanaryObject {
 }
 
 /** @returns why the proxy refused the object; undefined if it did not */
-async function written({ proxied, key, plaintext, signal }: CanaryObject): Promise<string | undefined> {
+async function putCanary({ proxied, key, plaintext, signal }: CanaryObject): Promise<string | undefined> {
   try {
     await proxied.put(key, plaintext, signal);
     return undefined;
@@ -66,16 +69,16 @@ async function written({ proxied, key, plaintext, signal }: CanaryObject): Promi
   }
 }
 
-async function readAndRemoved(object: CanaryObject): Promise<Pick<Canary, 'stored' | 'returned' | 'left'>> {
+async function readAndRemove(object: CanaryObject): Promise<Pick<Canary, 'stored' | 'returned' | 'left'>> {
   const { store, proxied, key, signal } = object;
   let version: string | undefined;
   try {
     const stored = await askStore(store.direct, 's3:GetObject', store.direct.get(key, signal));
     version = stored.version;
     const returned = await proxied.get(key, signal).then(({ body }) => body, refusalOf);
-    return { stored, returned, left: !(await isRemoved(object, version)) };
+    return { stored, returned, left: (await removeCanary(object, version)) === 'left' };
   } catch (error) {
-    await isRemoved(object, version);
+    await removeCanary(object, version);
     throw error;
   }
 }
@@ -83,23 +86,23 @@ async function readAndRemoved(object: CanaryObject): Promise<Pick<Canary, 'store
 const removalMs = 5_000;
 
 /** Runs even after an interruption. The proxy may be permitted to remove what the direct credentials may not. */
-async function isRemoved(
+async function removeCanary(
   { store, proxied, key }: CanaryObject,
   version: string | undefined,
-): Promise<boolean> {
+): Promise<'removed' | 'left'> {
   for (const endpoint of [store.direct, proxied]) {
     try {
       await endpoint.remove(key, version, AbortSignal.timeout(removalMs));
-      return true;
+      return 'removed';
     } catch (error) {
-      if (httpStatusOf(error) === 404) return true;
+      if (httpStatusOf(error) === 404) return 'removed';
     }
   }
-  return false;
+  return 'left';
 }
 
-export const readBack: Check = {
-  ...{ id: 'SVC-STORE-003', area: 'proxy-store', level: 'error', needs: 'store', timeoutMs: 30_000 },
+const readBack = storeCheck('SVC-STORE-003', 'error', {
+  timeoutMs: 30_000,
   undoMs: 12_000,
   title: 'The proxy gives back what was stored',
   cause: 'The key server does not unwrap the data key, or the store does not give back what it was given.',
@@ -111,10 +114,10 @@ export const readBack: Check = {
       return failed({ subject, message: `The proxy does not give it back: ${returned}.` });
     return returned.equals(plaintext) ? passed() : failed({ subject, message: 'Something else comes back.' });
   },
-};
+});
 
-export const ciphertext: Check = {
-  ...{ id: 'SVC-STORE-002', area: 'proxy-store', level: 'error', needs: 'store', timeoutMs: 30_000 },
+const ciphertext = storeCheck('SVC-STORE-002', 'error', {
+  timeoutMs: 30_000,
   undoMs: 12_000,
   title: 'What the proxy stores is ciphertext',
   cause:
@@ -133,10 +136,9 @@ export const ciphertext: Check = {
     if (left) return failed({ subject, level: 'warning', message: 'It could not be removed again.' });
     return passed(`key version ${metadata['svc-key-version'] ?? 'unknown'}`);
   },
-};
+});
 
-export const bucketThere: Check = {
-  ...{ id: 'SVC-STORE-001', area: 'proxy-store', level: 'error', needs: 'store' },
+const bucketThere = storeCheck('SVC-STORE-001', 'error', {
   title: 'The bucket exists and can be reached',
   cause:
     'Its name is mistyped, it is in another region or at another endpoint, or the certificate there is not trusted.',
@@ -155,15 +157,29 @@ export const bucketThere: Check = {
       return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
     }
   },
-};
+});
 
-export const factsOf = shared(async (context: CheckContext) => {
+const factsOf = shared(async (context: CheckContext) => {
   const store = await context.store();
   return askStore(store.direct, 's3:GetBucketVersioning', store.facts(context.signal));
 });
 
-export const notPublic: Check = {
-  ...{ id: 'SVC-STORE-005', area: 'proxy-store', level: 'info', needs: 'store' },
+const versioning = storeCheck('SVC-STORE-004', 'info', {
+  title: 'The bucket keeps versions',
+  cause:
+    'Versioning is off: what is overwritten or deleted, by mistake or by the store, is gone. Encryption does not help against that.',
+  fix: 'Enable versioning, with a lifecycle rule that excludes .svc/.',
+  async run(context) {
+    const { bucket } = await context.store();
+    const { versioning: state } = await factsOf(context);
+    if (state === undefined) return skipped('The store does not say.');
+    return state === 'Enabled'
+      ? passed()
+      : failed({ subject: bucket, message: `Versioning is ${state.toLowerCase()}.` });
+  },
+});
+
+const notPublic = storeCheck('SVC-STORE-005', 'info', {
   title: 'The bucket is not public',
   cause:
     'A policy makes the bucket public, or nothing forbids such a policy. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
@@ -178,7 +194,7 @@ export const notPublic: Check = {
       blocksPublicAccess === false ? [{ subject: bucket, message: 'Public access is not blocked.' }] : [],
     );
   },
-};
+});
 
 /** The refusal in a few words, without the store's own text. */
 export function refusalOf(error: unknown): string {
@@ -203,3 +219,5 @@ export async function askStore<T>({ host }: S3Endpoint, permission: string, aske
     throw new NotEvaluated(reason, denied ? permission : undefined, error);
   }
 }
+
+export const proxyStoreChecks: readonly Check[] = [bucketThere, ciphertext, readBack, versioning, notPublic];

@@ -16,6 +16,7 @@ import {
   skipped,
   verdictOnPart,
 } from '../check.ts';
+import { storeCheck } from '../make-check.ts';
 
 /** Why the file of recovery keys is unusable, or what its keys have opened. */
 type Rehearsed = { readonly unusable: SvcError } | { readonly rehearsal: RecoveryRehearsal };
@@ -30,11 +31,10 @@ const rehearsed = shared(async (context): Promise<Rehearsed> => {
 });
 
 /** Practically no timeout: listing a large bucket may take hours. */
-const needs = { area: 'recovery', level: 'error', needs: 'store', timeoutMs: 24 * 3_600_000 } as const;
+const timeoutMs = 24 * 3_600_000;
 
-const keysReadable: Check = {
-  id: 'SVC-RECOVERY-001',
-  ...needs,
+const keysReadable = storeCheck('SVC-RECOVERY-001', 'error', {
+  timeoutMs,
   title: 'The file of recovery keys holds private keys',
   cause: 'It is another file, holds the public key, or cannot be read by this user.',
   fix: 'Name a file as age-keygen writes it (AGE-SECRET-KEY-1…), or one of 32 bytes, as they are or in base64.',
@@ -43,37 +43,35 @@ const keysReadable: Check = {
     if ('rehearsal' in found) return passed();
     return failed({ subject: context.config.recoveryKey ?? '', message: `${found.unusable.message}.` });
   },
-};
+});
 
-const sealed: Check = {
-  id: 'SVC-RECOVERY-002',
-  ...needs,
+const sealed = storeCheck('SVC-RECOVERY-002', 'error', {
+  timeoutMs,
   title: 'Every sampled object is sealed to a recovery key of the file',
   cause:
     'It was written before --recovery-recipient was set, through a proxy without it, or for recovery keys that are not in the file. Without the key server nobody can read it.',
   fix: 'Set --recovery-recipient on every proxy of the bucket, and copy the objects onto themselves through one; or name the file of the key that was in use when they were written. svc audit --bucket counts objects by their recovery keys.',
   run: (context) =>
-    judged(context, ({ faults, opened }, bucket) => ({
+    judgeRehearsal(context, ({ faults, opened }, bucket) => ({
       failures: failuresOf(bucket, faults, (reason) => reason === unsealed),
       note: counted(opened.length, 'object'),
     })),
-};
+});
 
-const opens: Check = {
-  id: 'SVC-RECOVERY-003',
-  ...needs,
+const opens = storeCheck('SVC-RECOVERY-003', 'error', {
+  timeoutMs,
   title: 'Every sampled object opens with the recovery key alone, as far as it is read',
   cause:
     'Its body, its metadata or its part list was damaged or exchanged in the store, its part list is missing, or the store does not give it out, as with an archived object.',
   fix: 'Look the reason up in docs/TROUBLESHOOTING.md; restore an archived object; put back what is missing from a backup or an older version. With --state-bucket, name it here too.',
   run: (context) =>
-    judged(context, (rehearsal, bucket) => ({
+    judgeRehearsal(context, (rehearsal, bucket) => ({
       failures: failuresOf(bucket, rehearsal.faults, (reason) => reason !== unsealed),
       note: depthsOf(rehearsal.opened),
       trusted: notSeen(rehearsal),
       examined: rehearsal.opened.map((one) => ({ subject: `${bucket}/${one.key}`, found: foundOf(one) })),
     })),
-};
+});
 
 export const recoveryChecks: readonly Check[] = [keysReadable, sealed, opens];
 
@@ -87,7 +85,7 @@ interface Judgement {
 }
 
 /** No check passes if the rehearsal has opened nothing. */
-async function judged(
+async function judgeRehearsal(
   context: Parameters<typeof rehearsed>[0],
   judge: (rehearsal: RecoveryRehearsal, bucket: string) => Judgement,
 ): Promise<CheckResult> {

@@ -8,7 +8,7 @@ import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, v
 import type { SeenPod } from './pods.ts';
 import { asUnread, capped, missingPermission } from './read.ts';
 
-const largest = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 const timeoutMs = 5_000;
 const inCluster = 'service account';
 
@@ -33,7 +33,7 @@ export async function askPod(
   const url = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}:${port}/proxy/${path}`;
   try {
     const request = { path: url, accept: '*/*', signal: context.signal, timeoutMs };
-    const text = await client.read(request, (body) => readBody(`GET ${url}`, body, largest));
+    const text = await client.read(request, (body) => readBody(`GET ${url}`, body, maxBytes));
     return { kind: 'ok', text };
   } catch (error) {
     if (!(error instanceof KubeError) || context.signal.aborted) throw error;
@@ -64,7 +64,7 @@ function askDirectly(
         const { statusCode: status = 0 } = response;
         const answer = (text: string): PodAnswer =>
           status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
-        readBody(path, response, largest).then(
+        readBody(path, response, maxBytes).then(
           (text) => resolve(answer(text)),
           () => resolve(undefined),
         );
@@ -86,7 +86,7 @@ export function problemOf(answer: PodAnswer): string | undefined {
 
 /** A small sample: pods of one namespace share a policy, and mostly their egress path. */
 const eachNamespace = 3;
-const most = 300;
+const maxPods = 300;
 const atOnce = 16;
 
 export interface PodRequest {
@@ -138,5 +138,5 @@ function sampleOf(pods: readonly SeenPod[]): readonly SeenPod[] {
     .flatMap((all) =>
       all.toSorted((one, other) => Number(one.ready) - Number(other.ready)).slice(0, eachNamespace),
     )
-    .slice(0, most);
+    .slice(0, maxPods);
 }

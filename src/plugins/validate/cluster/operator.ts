@@ -1,6 +1,7 @@
 import { readLease, seemsHeld } from '../../../cluster/kube/lease.ts';
 import type { Container, PodSpec } from '../../../cluster/kube/pod.ts';
 import { type CheckContext, NotEvaluated, Skipped, shared } from '../check.ts';
+import { checkOf } from '../make-check.ts';
 import { askPod, problemOf } from './ask-pod.ts';
 import { ownPodsOf, type SeenPod } from './pods.ts';
 import { getObject } from './read.ts';
@@ -35,7 +36,7 @@ interface Workload {
 
 /** Undefined if the operator is not installed. @throws NotEvaluated */
 export const operatorOf = shared((context) =>
-  installed(context, 'deployments', operatorName, ({ spec, status = {} }) => ({
+  readInstalled(context, 'deployments', operatorName, ({ spec, status = {} }) => ({
     wanted: spec.replicas ?? 1,
     ready: status['readyReplicas'] ?? 0,
     updated: status['updatedReplicas'] ?? 0,
@@ -49,9 +50,16 @@ export function assertInstalled(
   if (operator === undefined) throw new Skipped('The operator is not installed');
 }
 
+/** A check of the operator itself. */
+export const installedCheck = checkOf('cluster', async (context) => {
+  const operator = await operatorOf(context);
+  assertInstalled(operator);
+  return operator;
+});
+
 /** Undefined if the agent is not installed. @throws NotEvaluated */
 export const agentsOf = shared((context) =>
-  installed(context, 'daemonsets', agentName, ({ status = {} }) => ({
+  readInstalled(context, 'daemonsets', agentName, ({ status = {} }) => ({
     wanted: status['desiredNumberScheduled'] ?? 0,
     ready: status['numberReady'] ?? 0,
     updated: status['updatedNumberScheduled'] ?? 0,
@@ -60,7 +68,7 @@ export const agentsOf = shared((context) =>
 
 type Counts = Pick<InstalledOperator, 'wanted' | 'ready' | 'updated'>;
 
-async function installed(
+async function readInstalled(
   context: CheckContext,
   plural: string,
   name: string,
@@ -73,7 +81,9 @@ async function installed(
   const { spec } = workload.spec.template;
   const [container] = spec.containers;
   return {
-    ...{ namespace, name, ...count(workload) },
+    namespace,
+    name,
+    ...count(workload),
     version: workload.metadata.labels?.['app.kubernetes.io/version'],
     image: container?.image ?? '',
     env: valuesOf(container),

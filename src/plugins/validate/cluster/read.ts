@@ -108,14 +108,14 @@ export const policiesOf = shared(async (context) => {
   return (await listObjects(context, { path, keep: projectPolicy })) ?? [];
 });
 
-const most = 200;
+const maxFailures = 200;
 
 /** Lists the first 200 failures and counts the others, with the worst level among them. */
 export function capped(failures: readonly CheckFailure[]): readonly CheckFailure[] {
-  const rest = failures.slice(most);
+  const rest = failures.slice(maxFailures);
   const has = (level: CheckFailure['level']) => rest.find((one) => one.level === level);
   const worst = has('error') ?? has(undefined) ?? has('warning') ?? rest[0];
   if (worst === undefined) return failures;
   const more = { ...worst, subject: 'cluster', message: `There are ${rest.length} more of the same.` };
-  return [...failures.slice(0, most), more];
+  return [...failures.slice(0, maxFailures), more];
 }

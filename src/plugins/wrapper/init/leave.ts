@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { TokenKeeper } from '../../../keyserver/token-keeper.ts';
-import type { LeanMetrics } from '../../../runtime/health/health.ts';
+import type { LeanMetrics } from '../../../runtime/health/plain-metrics.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import { sendRecord } from '../../../runtime/native/record-channel.ts';
 import { memfdRegion, type ShareableMemory } from '../../../runtime/native/secret-memory.ts';

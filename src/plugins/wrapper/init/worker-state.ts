@@ -1,6 +1,6 @@
 import type { AuthorityPlaces } from '../../../keyserver/settings.ts';
 import type { TokenKnowledge } from '../../../keyserver/token-keeper.ts';
-import type { MetricSamples } from '../../../runtime/health/health.ts';
+import type { MetricSamples } from '../../../runtime/health/plain-metrics.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import type { SecretMemory, ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import type { SecretMemoryProtection } from '../agent/agent-client.ts';

@@ -6,7 +6,7 @@ import { createSecretClient } from '../../../keyserver/secret-client/create-secr
 import { vaultConfig } from '../../../keyserver/settings.ts';
 import { TokenKeeper } from '../../../keyserver/token-keeper.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
-import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
+import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/plain-metrics.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
 import { isDumpable, setDumpable } from '../../../runtime/native/own-process.ts';

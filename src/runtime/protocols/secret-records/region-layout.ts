@@ -98,7 +98,7 @@ function wordOf(region: Uint8Array): BigUint64Array {
 const slots = 3;
 
 /** Minimum room for growing secrets. A region then takes 200 KiB, little compared to the usual lock limit of 8 MiB. */
-const leastGrowth = 64 * 1024;
+const minGrowth = 64 * 1024;
 
 /** Share of the lock limit, because the application also maps the region, and has locked memory of its own. */
 const shareOfLimit = 1 / 4;
@@ -130,7 +130,7 @@ export function regionSize(
   { spare, lockLimit = Number.POSITIVE_INFINITY }: RegionRoom,
   pageSize: number,
 ): number {
-  const admitted = Math.min(length + leastGrowth, (lockLimit * shareOfLimit) / slots);
+  const admitted = Math.min(length + minGrowth, (lockLimit * shareOfLimit) / slots);
   const generations = spare ? slots * alignUp(Math.max(2 * length, admitted), wordLength) : length;
   return alignUp(generations + wordLength, pageSize);
 }

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createAccessEventSink } from '../../../../src/plugins/agent/access-events.ts';
 import type { ObservedAccessEvent } from '../../../../src/plugins/agent/operator/contract.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/plain-metrics.ts';
 import type { AccessEvent } from '../../../../src/runtime/protocols/protection/bpf-layouts.ts';
 import { recordingLog } from './recording-log.ts';
 

@@ -7,7 +7,8 @@ import type {
   TlsPaths,
 } from '../../../../src/plugins/agent/operator/contract.ts';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
-import { createLeanMetrics, type Metrics } from '../../../../src/runtime/health/health.ts';
+import type { Metrics } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/plain-metrics.ts';
 import { type LogLine, recordingLog } from '../access-events/recording-log.ts';
 
 export interface AgentRig {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/plain-metrics.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { recordingLog } from '../access-events/recording-log.ts';
 import { accessEventBy, calmState } from './agent-rig.ts';

@@ -3,7 +3,7 @@ import type { InjectionDefaults } from '../../../../src/cluster/injection/contra
 import { createKubeClient } from '../../../../src/cluster/kube/create-client.ts';
 import { createEventRecorder } from '../../../../src/cluster/kube/event-recorder.ts';
 import type { NameAnswer } from '../../../../src/cluster/kube/name-book.ts';
-import { definitions } from '../../../../src/cluster/resources/definitions.ts';
+import { readDefinitions } from '../../../../src/cluster/resources/definitions.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
 import type { ControllerDeps } from '../../../../src/plugins/operator/controllers/run-controller.ts';
 import {
@@ -71,7 +71,7 @@ export async function operatorAccount(kube: Kubernetes): Promise<string> {
 
 /** Custom resources, the DNS of the cluster, and where its API server is. */
 export async function furnish(kube: Kubernetes): Promise<void> {
-  await kube.apply(...Object.values(definitions));
+  await kube.apply(...(await readDefinitions()));
   const dns = { name: 'kube-dns', namespace: 'kube-system' };
   const ports = ['UDP', 'TCP'].map((protocol) => ({
     name: `dns-${protocol.toLowerCase()}`,

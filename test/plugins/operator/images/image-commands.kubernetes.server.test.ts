@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { createKubeClient } from '../../../../src/cluster/kube/create-client.ts';
 import type { Pod } from '../../../../src/cluster/kube/pod.ts';
 import { createImageCommands } from '../../../../src/plugins/operator/images/create-image-commands.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/plain-metrics.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { type Kubernetes, startKubernetes } from '../../../support/kubernetes.ts';
 import { type Registry, registryUsers, startRegistry } from '../../../support/registry.ts';

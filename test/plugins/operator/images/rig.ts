@@ -5,7 +5,7 @@ import {
   type ImageCommands,
   type ImageCommandsDeps,
 } from '../../../../src/plugins/operator/images/create-image-commands.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/plain-metrics.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 import { basic, type registryUsers } from '../../../support/registry.ts';

@@ -7,7 +7,8 @@ import {
   type NodeChannelOptions,
   startNodeChannel,
 } from '../../../../src/plugins/operator/nodes/start-node-channel.ts';
-import { createHealth, createLeanMetrics } from '../../../../src/runtime/health/health.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/plain-metrics.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../../support/certificates.ts';
 import { anyNode } from '../../../support/operator-channel.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';

@@ -4,7 +4,7 @@ import { createObservation } from '../../../../src/plugins/wrapper/observation.t
 import type { PreparedApplication } from '../../../../src/plugins/wrapper/prepare-application.ts';
 import { Runner } from '../../../../src/plugins/wrapper/runner.ts';
 import type { Application, Ending, Supervisor } from '../../../../src/plugins/wrapper/supervise/index.ts';
-import { createLeanLogger } from '../../../../src/runtime/logging/create-logger.ts';
+import { createLogger } from '../../../../src/runtime/logging/create-logger.ts';
 import { type PlainMemory, plainMemory } from '../../../support/plain-memory.ts';
 
 class FakeApplication implements Application {
@@ -61,7 +61,7 @@ test.before.each((context) => {
       context.onEnd();
     },
   };
-  const log = createLeanLogger({ component: 'test', sink: { write: () => undefined } });
+  const log = createLogger({ component: 'test', sink: { write: () => undefined } });
   const interruption = new AbortController();
   const settings = { stopGrace: 10, rotation: 'restart' } as const;
   const common = { supervisor, settings, log, observation: createObservation() };

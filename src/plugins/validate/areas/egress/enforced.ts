@@ -2,7 +2,6 @@ import type { KubeObject } from '../../../../cluster/kube/client.ts';
 import { protectedLabel } from '../../../../cluster/kube/labels.ts';
 import { sleep } from '../../../../runtime/lifecycle/wait.ts';
 import {
-  type Check,
   type CheckContext,
   type CheckResult,
   failed,
@@ -13,10 +12,11 @@ import {
 } from '../../check.ts';
 import { operatorOf } from '../../cluster/operator.ts';
 import { getObject, send } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 import { egressOf } from './policies.ts';
 
-export const enforced: Check = {
-  ...{ id: 'SVC-EGRESS-004', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 180_000 },
+export const enforced = clusterCheck('SVC-EGRESS-004', 'error', {
+  timeoutMs: 180_000,
   undoMs: 12_000,
   title: 'A protected pod cannot connect to what its policy does not allow (measured with --probe-pods)',
   cause:
@@ -29,21 +29,21 @@ export const enforced: Check = {
     const image = operator?.env['SVC_PROXY_IMAGE'];
     if (place === undefined || image === undefined)
       return skipped('There is no operator, or no namespace with protected pods');
-    const target = await forbidden(context);
+    const target = await findTarget(context);
     if (target === undefined) return notEvaluated('The Service svc-operator-metrics has no address to try');
-    return measured(context, place.namespace, { image, target }, signal);
+    return measure(context, place.namespace, { image, target }, signal);
   },
-};
+});
 
 /** A target that every pod can reach without an egress policy: the operator's metrics are open to all namespaces. */
-async function forbidden(context: CheckContext): Promise<ProbeTarget | undefined> {
+async function findTarget(context: CheckContext): Promise<ProbeTarget | undefined> {
   const path = `/api/v1/namespaces/${context.config.operatorNamespace}/services/svc-operator-metrics`;
   const service = await getObject<{ readonly spec?: { readonly clusterIP?: string } }>(context, path);
   const { clusterIP = 'None' } = service?.spec ?? {};
   return clusterIP === 'None' ? undefined : { host: clusterIP, port: 8080 };
 }
 
-async function measured(
+async function measure(
   context: CheckContext,
   namespace: string,
   given: { readonly image: string; readonly target: ProbeTarget },
@@ -95,13 +95,18 @@ async function runProbe(
   const pod = await send<ProbeObject>(context, { method: 'POST', path, body });
   const own = `${path}/${pod.metadata.name}`;
   try {
-    return await ended(context, own, `${namespace}/${pod.metadata.name}`, signal);
+    return await waitForEnd(context, own, `${namespace}/${pod.metadata.name}`, signal);
   } finally {
     await remove(context, own);
   }
 }
 
-async function ended(context: CheckContext, path: string, key: string, signal: AbortSignal): Promise<Probed> {
+async function waitForEnd(
+  context: CheckContext,
+  path: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<Probed> {
   let state: NonNullable<NonNullable<ProbeObject['status']>['containerStatuses']>[number]['state'];
   while (!signal.aborted) {
     const { status } = await send<ProbeObject>(context, { path });
@@ -137,19 +142,26 @@ export interface ProbeTarget {
 export function probePod(image: string, { host, port }: ProbeTarget, covered: boolean): object {
   const labels = { 'app.kubernetes.io/name': 'svc-validate', ...(covered && { [protectedLabel]: 'true' }) };
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: { generateName: 'svc-validate-', labels, annotations: { 'svc/inject': 'false' } },
     spec: {
-      ...{ restartPolicy: 'Never', activeDeadlineSeconds: 120, terminationGracePeriodSeconds: 0 },
-      ...{ automountServiceAccountToken: false, enableServiceLinks: false },
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: 120,
+      terminationGracePeriodSeconds: 0,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       containers: [
         {
-          ...{ name: 'probe', image, command: ['node', '-e', probeProgram, host, String(port)] },
+          name: 'probe',
+          image,
+          command: ['node', '-e', probeProgram, host, String(port)],
           resources: { requests: modest, limits: modest },
           securityContext: {
-            ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
             capabilities: { drop: ['ALL'] },
           },
         },

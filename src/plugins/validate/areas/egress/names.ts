@@ -6,17 +6,18 @@ import type { ObservedSpec } from '../../../../cluster/egress/widening.ts';
 import { unless } from '../../../../cluster/kube/client.ts';
 import { type NameResolver, systemResolver } from '../../../../cluster/kube/name-book.ts';
 import type { KnownPolicy } from '../../../../cluster/kube/project-objects.ts';
-import { type Check, type CheckContext, type CheckFailure, passed, skipped, verdict } from '../../check.ts';
+import { type CheckContext, type CheckFailure, passed, skipped, verdict } from '../../check.ts';
 import { capped } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 import { type EgressOf, egressOf } from './policies.ts';
 
 const asks = 5;
 const pauseMs = 500;
 /** Tolerated share of a name's addresses that no policy lists: above it, connections fail noticeably often. */
-const mostUnlisted = 0.1;
+const maxUnlisted = 0.1;
 
-export const namesListed: Check = {
-  ...{ id: 'SVC-EGRESS-005', area: 'egress', level: 'warning', needs: 'cluster', timeoutMs: 90_000 },
+export const namesListed = clusterCheck('SVC-EGRESS-005', 'warning', {
+  timeoutMs: 90_000,
   title: 'Names outside the cluster point to addresses that the egress policies list',
   cause:
     'The addresses of the name keep changing, as those of large object stores do, and a policy by address lists those that the operator has seen within a day. DNS here may also differ from DNS in the cluster.',
@@ -31,7 +32,7 @@ export const namesListed: Check = {
       return passed(undefined, 'DNS here knows none of the names.');
     return verdict(capped(failures), `${byAddress.length} names`);
   },
-};
+});
 
 interface ListedHost {
   readonly subject: string;
@@ -90,12 +91,12 @@ async function unlistedShare(
 }
 
 function failureOf({ subject, host }: ListedHost, share: number | undefined): CheckFailure[] {
-  if (share === undefined || share <= mostUnlisted) return [];
+  if (share === undefined || share <= maxUnlisted) return [];
   const percent = Math.round(share * 100);
   return [{ subject, message: `${percent} % of the addresses that ${host} has now are not in it.` }];
 }
 
-const most = 5;
+const maxNamed = 5;
 
 /**
  * The assumption about addresses, as a sentence. A laptop's DNS may not resolve the pods' destinations, and addresses
@@ -104,8 +105,8 @@ const most = 5;
 export function onTrust(all: readonly EgressOf[]): string | undefined {
   const names = [...new Set(all.flatMap(trustedNames))].sort();
   if (names.length === 0) return undefined;
-  const more = names.length > most ? ` and ${names.length - most} more` : '';
-  const listed = `${names.slice(0, most).join(', ')}${more}`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
+  const listed = `${names.slice(0, maxNamed).join(', ')}${more}`;
   return `Addresses of ${listed} are those that the policies name, because they could not be resolved here.`;
 }
 

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../../../cluster/kube/client.ts';
-import { type Check, type CheckContext, failed, passed } from '../../check.ts';
+import { type CheckContext, failed, passed } from '../../check.ts';
 import { getObject, listObjects } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 
-export const plugin: Check = {
-  ...{ id: 'SVC-EGRESS-003', area: 'egress', level: 'error', needs: 'cluster' },
+export const plugin = clusterCheck('SVC-EGRESS-003', 'error', {
   title: 'A network plugin that enforces network policies runs',
   cause:
     'The API server accepts policies whether or not anything enforces them. Flannel and the plugin of Amazon enforce them only if that is enabled; in others it can be disabled by arguments of the DaemonSet or, for Cilium, in its ConfigMap. Both are checked. An unknown plugin is a warning.',
@@ -18,7 +18,7 @@ export const plugin: Check = {
       'No network plugin that is known here runs, so that nobody can tell whether policies are enforced.';
     return failed({ subject: 'cluster', message, level: 'warning' });
   },
-};
+});
 
 const keyOf = ({ namespace, name }: SeenDaemonSet) => `${namespace}/${name}`;
 const failureOf = (one: SeenDaemonSet) => ({ subject: keyOf(one), message: objectionTo(one) ?? '' });
@@ -49,7 +49,9 @@ interface StartedContainer {
 function seen({ metadata, spec, status }: DaemonSetObject): SeenDaemonSet {
   const containers = spec?.template?.spec?.containers ?? [];
   return {
-    ...{ namespace: metadata.namespace ?? '', name: metadata.name, ready: status?.numberReady ?? 0 },
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    ready: status?.numberReady ?? 0,
     containers: containers.map(({ name, command = [], args = [] }) => ({
       name,
       args: [...command, ...args],

@@ -7,11 +7,10 @@ import { createClusterAddresses } from '../../../../cluster/kube/cluster-address
 import { gatherFacts } from '../../../../cluster/kube/gather-facts.ts';
 import { createNameBook, type NameBook, systemResolver } from '../../../../cluster/kube/name-book.ts';
 import type { KnownPolicy } from '../../../../cluster/kube/project-objects.ts';
-import { counted } from '../../../../runtime/units.ts';
-import { type Check, type CheckContext, type CheckFailure, shared, skipped, verdict } from '../../check.ts';
+import { type CheckContext, type CheckFailure, shared } from '../../check.ts';
 import { operatorOf } from '../../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
-import { asUnread, capped, namespacesOf, policiesOf, serviceConfigsOf } from '../../cluster/read.ts';
+import { asUnread, namespacesOf, policiesOf, serviceConfigsOf } from '../../cluster/read.ts';
 
 /** What is wrong with the policies that svc writes for a namespace. */
 export function policyProblems(found: EgressOf): readonly CheckFailure[] {
@@ -72,19 +71,7 @@ function saysTheSame({ spec }: ObservedPolicy, wanted: NetworkPolicy): boolean {
   return isDeepStrictEqual({ ...rest, egress }, { ...wanted.spec });
 }
 
-export const notWidened: Check = {
-  ...{ id: 'SVC-EGRESS-002', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 90_000 },
-  title: 'No other policy lets protected pods reach more',
-  cause: 'Policies are additive: a pod may do whatever any policy of the namespace permits.',
-  fix: 'Name what the pods need in ServiceConfig.spec.egress, and narrow the podSelector or the rules of that policy.',
-  async run(context) {
-    const all = (await egressOf(context)).filter(({ pods }) => pods.length > 0);
-    if (all.length === 0) return skipped('No namespace has protected pods');
-    return verdict(capped(all.flatMap(widenedBy)), counted(all.length, 'namespace'));
-  },
-};
-
-function widenedBy({ namespace, pods, asNoted, policies }: EgressOf): readonly CheckFailure[] {
+export function widenedBy({ namespace, pods, asNoted, policies }: EgressOf): readonly CheckFailure[] {
   const names = asNoted.map(({ metadata }) => metadata.name);
   const labels = new Set(pods.map(({ pod }) => pod.metadata.labels ?? {}));
   const others = policies.filter(({ name }) => !names.includes(name));

@@ -1,11 +1,11 @@
 import { isAtLeast } from '../../../../cluster/kube/server-version.ts';
-import { type Check, type CheckFailure, skipped, verdict } from '../../check.ts';
+import { type CheckFailure, skipped, verdict } from '../../check.ts';
 import { operatorName } from '../../cluster/operator.ts';
 import { getObject, serverVersionOf } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 import { assertConfigured, webhooksOf } from './webhook.ts';
 
-export const admissionPolicy: Check = {
-  ...{ id: 'SVC-OPERATOR-022', area: 'operator', level: 'warning', needs: 'cluster' },
+export const admissionPolicy = clusterCheck('SVC-OPERATOR-022', 'warning', {
   title: 'The admission policy is there, and its binding denies',
   cause:
     'The ValidatingAdmissionPolicy or its binding was deleted, or the chart was rendered for a Kubernetes before 1.30. Pods that another webhook changes after svc-operator can then start without the wrapper.',
@@ -23,7 +23,7 @@ export const admissionPolicy: Check = {
     ]);
     return verdict([...policyProblems(policy), ...bindingProblems(binding)].map(asFailure));
   },
-};
+});
 
 const pathOf = (plural: string) => `/apis/admissionregistration.k8s.io/v1/${plural}/${operatorName}`;
 

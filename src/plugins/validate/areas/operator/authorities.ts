@@ -3,12 +3,13 @@ import { volumeNames } from '../../../../cluster/injection/protected-pods.ts';
 import type { KubeObject } from '../../../../cluster/kube/client.ts';
 import type { KnownServiceConfig } from '../../../../cluster/kube/known-objects.ts';
 import { counted } from '../../../../runtime/units.ts';
-import { type Check, type CheckContext, type CheckFailure, skipped, verdict } from '../../check.ts';
+import { type CheckContext, type CheckFailure, skipped, verdict } from '../../check.ts';
 import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
 import { capped, listObjects, serviceConfigsOf } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 
-export const authoritiesExist: Check = {
-  ...{ id: 'SVC-OPERATOR-021', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+export const authoritiesExist = clusterCheck('SVC-OPERATOR-021', 'error', {
+  timeoutMs: 60_000,
   title: 'Every ConfigMap with authorities that protected pods mount is in their namespace, with its key',
   cause:
     'svc/proxy-store-ca, or proxy.storeCA of a ServiceConfig, names a ConfigMap of another namespace, one that was not created yet, or another key; or the operator may not write svc-ca. The kubelet waits for it forever: a new pod stays in ContainerCreating.',
@@ -25,7 +26,7 @@ export const authoritiesExist: Check = {
     const failures = [...wanted.values()].flatMap((all) => problemOf(all, keysOf));
     return verdict(capped(failures), counted(wanted.size, 'ConfigMap'));
   },
-};
+});
 
 /** A key of a ConfigMap, and what needs it. */
 interface Wanted {
@@ -46,7 +47,11 @@ function mounted({ namespace, key: pod, pod: { spec } }: SeenPod): readonly Want
   const volumes = spec.volumes?.filter(({ name }) => ours.includes(name)) ?? [];
   return volumes.flatMap(({ configMap: { name: configMap = '', items = [] } = {} }) =>
     (items as readonly { readonly key: string }[]).map(({ key }) => ({
-      ...{ namespace, configMap, key, by: `the pod ${pod}`, mounted: true },
+      namespace,
+      configMap,
+      key,
+      by: `the pod ${pod}`,
+      mounted: true,
     })),
   );
 }

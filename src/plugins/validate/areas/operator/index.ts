@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CustomResourceDefinition } from '../../../../cluster/resources/definition.ts';
+import { type CustomResourceDefinition, readDefinitions } from '../../../../cluster/resources/definitions.ts';
 import type { Condition } from '../../../../cluster/resources/resources.ts';
 import { secretReferences as referencesOf } from '../../../../cluster/score/factors.ts';
 import { counted } from '../../../../runtime/units.ts';
 import {
   type Check,
   type CheckFailure,
+  type CheckResult,
   failed,
   notEvaluated,
   passed,
@@ -16,6 +17,7 @@ import {
   agentsOf,
   assertInstalled,
   type InstalledOperator,
+  installedCheck,
   leaderOf,
   operatorMetrics,
   operatorOf,
@@ -23,16 +25,23 @@ import {
 } from '../../cluster/operator.ts';
 import { protectedPodsOf } from '../../cluster/pods.ts';
 import { capped, getObject, secretMappingsOf, serviceConfigsOf } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 import { admissionPolicy } from './admission-policy.ts';
 import { authoritiesExist } from './authorities.ts';
 import { annotatedPodMutated, configuredPodMutated } from './pods-mutated.ts';
-import { fieldsNamed, podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
-import { assertConfigured, webhookBundle, webhookEntries, webhookSelectors, webhooksOf } from './webhook.ts';
+import {
+  fieldsNamed,
+  judgePods,
+  podsWrapped,
+  tokenAudience,
+  verification,
+  wrappersCurrent,
+} from './pods-wrapped.ts';
+import { webhookBundle, webhookEntries, webhookSelectors, webhooksCheck } from './webhook.ts';
 
 const nearMs = 7 * 86_400_000;
 
-const available: Check = {
-  ...{ id: 'SVC-OPERATOR-001', area: 'operator', level: 'error', needs: 'cluster' },
+const available = clusterCheck('SVC-OPERATOR-001', 'error', {
   title: 'The operator is installed, and all of its replicas are ready',
   cause:
     'The chart is not installed, or its pods cannot start: images, quotas, taints, or settings of the operator.',
@@ -50,10 +59,9 @@ const available: Check = {
     }
     return passed(counted(wanted, 'replica'));
   },
-};
+});
 
-const leads: Check = {
-  ...{ id: 'SVC-OPERATOR-002', area: 'operator', level: 'error', needs: 'cluster' },
+const leads = clusterCheck('SVC-OPERATOR-002', 'error', {
   title: 'A replica of the operator leads, and maintains policies, statuses and certificates',
   cause: 'No replica can write its lease: none runs, none reaches the API server, or the role is missing.',
   fix: 'Look for leader.* in the log of the operator, and check the Role svc-operator in its namespace.',
@@ -67,46 +75,36 @@ const leads: Check = {
     const message = `The lease of ${leader.holder} was last renewed at ${leader.renewTime || 'no time'}.`;
     return failed({ subject, message });
   },
-};
+});
 
-const replicas: Check = {
-  ...{ id: 'SVC-OPERATOR-003', area: 'operator', level: 'info', needs: 'cluster' },
+const replicas = installedCheck('SVC-OPERATOR-003', 'info', {
   title: 'The operator runs in three replicas',
   cause: 'Without high availability, no protected pod can start while the only replica is moved or upgraded.',
   fix: 'Set operator.ha=true in the chart if pods must start at any time.',
-  async run(context) {
-    const operator = await operatorOf(context);
-    assertInstalled(operator);
-    const { wanted, namespace, name } = operator;
+  run({ wanted, namespace, name }) {
     if (wanted >= 3) return passed(counted(wanted, 'replica'));
     return failed({ subject: `${namespace}/${name}`, message: `It has ${wanted} of them.` });
   },
-};
+});
 
-const development: Check = {
-  ...{ id: 'SVC-OPERATOR-006', area: 'operator', level: 'error', needs: 'cluster' },
+const development = installedCheck('SVC-OPERATOR-006', 'error', {
   title: 'The operator does not run in development mode',
   cause: 'operator.development=true permits pods that do not verify the certificate of the secrets server.',
   fix: 'Set operator.development=false in the chart.',
-  async run(context) {
-    const operator = await operatorOf(context);
-    assertInstalled(operator);
+  run(operator) {
     if (operator.env['SVC_OPERATOR_DEVELOPMENT'] !== 'true') return passed();
     return failed({
       subject: `${operator.namespace}/${operator.name}`,
       message: 'SVC_OPERATOR_DEVELOPMENT is true.',
     });
   },
-};
+});
 
-const webhookFailsClosed: Check = {
-  ...{ id: 'SVC-OPERATOR-008', area: 'operator', level: 'error', needs: 'cluster' },
+const webhookFailsClosed = webhooksCheck('SVC-OPERATOR-008', 'error', {
   title: 'Pods are refused while the webhook cannot be reached (failurePolicy Fail)',
   cause: 'With failurePolicy Ignore, pods start unprotected, with any settings, while no operator responds.',
   fix: 'Set operator.webhook.failurePolicy=Fail, and apply the chart again.',
-  async run(context) {
-    const webhooks = await webhooksOf(context);
-    assertConfigured(webhooks);
+  run(webhooks) {
     const open = webhooks.filter(({ failurePolicy = 'Fail' }) => failurePolicy !== 'Fail');
     return verdict(
       open.map(({ name, failurePolicy }) => ({
@@ -115,15 +113,13 @@ const webhookFailsClosed: Check = {
       })),
     );
   },
-};
+});
 
-const certificateExpiry: Check = {
-  ...{ id: 'SVC-OPERATOR-011', area: 'operator', level: 'error', needs: 'cluster' },
+const certificateExpiry = installedCheck('SVC-OPERATOR-011', 'error', {
   title: "The operator's certificate is valid for a week or more",
   cause: 'The operator cannot renew it, or the one of operator.webhook.certSecret was not renewed.',
   fix: 'See certificates.* in the log of the operator, or renew the certificate of certSecret.',
-  async run(context) {
-    assertInstalled(await operatorOf(context));
+  async run(_operator, context) {
     const [sample] = samplesOf(await operatorMetrics(context), 'svc_certificate_not_after_seconds');
     if (sample === undefined) return notEvaluated('The operator does not say when its certificate expires');
     const endMs = sample.value * 1_000;
@@ -133,67 +129,48 @@ const certificateExpiry: Check = {
     if (endMs - context.now() >= nearMs) return passed(`until ${end}`);
     return failed({ subject, message: `It expires at ${end}.`, level: 'warning' });
   },
-};
+});
 
-const serviceConfigs: Check = {
-  ...{ id: 'SVC-OPERATOR-013', area: 'operator', level: 'error', needs: 'cluster' },
+const serviceConfigs = clusterCheck('SVC-OPERATOR-013', 'error', {
   title: 'Every ServiceConfig is valid and in force',
   cause:
     'An error in its spec, a SecretMapping that is missing, or a namespace whose label somebody else manages.',
   fix: 'Do what its conditions say: kubectl describe serviceconfig.',
-  async run(context) {
-    const configs = (await serviceConfigsOf(context)) ?? [];
-    if (configs.length === 0) return skipped('There are no ServiceConfigs');
-    return verdict(
-      capped(configs.flatMap((config) => conditionFailures(config, ['Valid', 'Ready']))),
-      counted(configs.length, 'ServiceConfig'),
-    );
-  },
-};
+  run: async (context) =>
+    judgeConditions('ServiceConfig', (await serviceConfigsOf(context)) ?? [], ['Valid', 'Ready']),
+});
 
-const secretMappings: Check = {
-  ...{ id: 'SVC-OPERATOR-014', area: 'operator', level: 'error', needs: 'cluster' },
+const secretMappings = clusterCheck('SVC-OPERATOR-014', 'error', {
   title: 'Every SecretMapping is valid',
   cause: 'Paths or names of variables in it are wrong, or contradict each other.',
   fix: 'Do what its conditions say: kubectl describe secretmapping.',
-  async run(context) {
-    const mappings = (await secretMappingsOf(context)) ?? [];
-    if (mappings.length === 0) return skipped('There are no SecretMappings');
-    return verdict(
-      capped(mappings.flatMap((mapping) => conditionFailures(mapping, ['Valid']))),
-      counted(mappings.length, 'SecretMapping'),
-    );
-  },
-};
+  run: async (context) =>
+    judgeConditions('SecretMapping', (await secretMappingsOf(context)) ?? [], ['Valid']),
+});
 
-const secretReferences: Check = {
-  ...{ id: 'SVC-OPERATOR-017', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+const secretReferences = clusterCheck('SVC-OPERATOR-017', 'warning', {
+  timeoutMs: 60_000,
   title: 'No protected pod is given a Kubernetes Secret',
   cause:
     'The values of Kubernetes Secrets are in etcd and in the API server, where the provider of the cluster can read them.',
   fix: 'Move the values to the secrets server, name their path in svc/secret-paths, and remove the reference.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
-    if (labelled.length === 0) return skipped('There are no protected pods');
-    const failures = labelled.flatMap(({ key, pod }) => {
+    return judgePods(labelled, 'There are no protected pods', (pod) => {
       const [first, ...others] = referencesOf(pod);
-      if (first === undefined) return [];
       const more = others.length > 0 ? `, and ${others.length} more` : '';
-      return [{ subject: key, message: `A Secret reaches it as ${first}${more}.` }];
+      return first && `A Secret reaches it as ${first}${more}.`;
     });
-    return verdict(capped(failures), counted(labelled.length, 'pod'));
   },
-};
+});
 
-const definitions: Check = {
-  ...{ id: 'SVC-OPERATOR-005', area: 'operator', level: 'error', needs: 'cluster' },
+const definitions = clusterCheck('SVC-OPERATOR-005', 'error', {
   title: 'The custom resources are established, with the schemas of this version',
   cause: 'They are not installed, their names conflict with others, or an upgrade did not update them.',
   fix: 'Apply the custom resources of this version of the chart; helm upgrade does so.',
   async run(context) {
-    const { definitions: own } = await import('../../../../cluster/resources/definitions.ts');
     const found = await Promise.all(
-      Object.values(own).map(async (definition) => {
+      (await readDefinitions()).map(async (definition) => {
         const { name } = definition.metadata;
         const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
         return problemOf(definition, await getObject<Definition>(context, path));
@@ -201,7 +178,7 @@ const definitions: Check = {
     );
     return verdict(found.flat());
   },
-};
+});
 
 interface Definition {
   readonly spec: { readonly versions?: readonly Version[] };
@@ -229,10 +206,10 @@ function problemOf(wanted: CustomResourceDefinition, found: Definition | undefin
       conditions.find(({ status }) => status === 'False')?.message ?? 'the API server does not say why';
     return [{ subject, message: `It is not established: ${said}.` }];
   }
-  const [version] = (wanted.spec as Definition['spec']).versions ?? [];
-  const served = found.spec.versions?.find(({ name }) => name === version?.name);
-  if (served?.served !== true) return [{ subject, message: `${version?.name} of it is not served.` }];
-  if (isDeepStrictEqual(plain(served.schema), plain(version?.schema))) return [];
+  const [version] = wanted.spec.versions;
+  const served = found.spec.versions?.find(({ name }) => name === version.name);
+  if (served?.served !== true) return [{ subject, message: `${version.name} of it is not served.` }];
+  if (isDeepStrictEqual(plain(served.schema), plain(version.schema))) return [];
   return [{ subject, message: 'Its schema is that of another version of svc.', level: 'warning' }];
 }
 
@@ -251,6 +228,11 @@ interface Conditioned {
   readonly name: string;
   readonly generation: number;
   readonly status: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
+}
+
+function judgeConditions(kind: string, all: readonly Conditioned[], types: readonly string[]): CheckResult {
+  if (all.length === 0) return skipped(`There are no ${kind}s`);
+  return verdict(capped(all.flatMap((one) => conditionFailures(one, types))), counted(all.length, kind));
 }
 
 /** The operator's errors for a custom resource; a warning if the operator has not evaluated the resource yet. */
@@ -273,8 +255,7 @@ function conditionFailures(
     : [{ subject, message: `It is not ${broken.type} (${broken.reason}): ${broken.message}` }];
 }
 
-const versions: Check = {
-  ...{ id: 'SVC-OPERATOR-004', area: 'operator', level: 'warning', needs: 'cluster' },
+const versions = clusterCheck('SVC-OPERATOR-004', 'warning', {
   title: 'Operator, agents and this svc are of the same version',
   cause: 'One of them was upgraded without the others, or a roll-out has not ended.',
   fix: 'Upgrade the release as a whole, wait for its roll-out, and run svc of the same version.',
@@ -287,7 +268,7 @@ const versions: Check = {
       context.version,
     );
   },
-};
+});
 
 function differences({ namespace, name, version, wanted, updated }: InstalledOperator, own: string) {
   const subject = `${namespace}/${name}`;
@@ -302,9 +283,27 @@ function differences({ namespace, name, version, wanted, updated }: InstalledOpe
 }
 
 export const operatorChecks: readonly Check[] = [
-  ...[available, leads, replicas, versions, definitions, development],
-  ...[webhookEntries, webhookFailsClosed, webhookSelectors, webhookBundle, certificateExpiry],
-  ...[annotatedPodMutated, configuredPodMutated, serviceConfigs, secretMappings],
-  ...[podsWrapped, wrappersCurrent, secretReferences, verification, tokenAudience],
-  ...[authoritiesExist, admissionPolicy, fieldsNamed],
+  available,
+  leads,
+  replicas,
+  versions,
+  definitions,
+  development,
+  webhookEntries,
+  webhookFailsClosed,
+  webhookSelectors,
+  webhookBundle,
+  certificateExpiry,
+  annotatedPodMutated,
+  configuredPodMutated,
+  serviceConfigs,
+  secretMappings,
+  podsWrapped,
+  wrappersCurrent,
+  secretReferences,
+  verification,
+  tokenAudience,
+  authoritiesExist,
+  admissionPolicy,
+  fieldsNamed,
 ];

@@ -4,7 +4,6 @@ import type { KnownServiceConfig } from '../../../../cluster/kube/known-objects.
 import type { Pod } from '../../../../cluster/kube/pod.ts';
 import { concurrently } from '../../../../runtime/lifecycle/wait.ts';
 import {
-  type Check,
   type CheckContext,
   type CheckFailure,
   failed,
@@ -16,9 +15,10 @@ import {
   verdictOnPart,
 } from '../../check.ts';
 import { send, serviceConfigsOf } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 
-export const annotatedPodMutated: Check = {
-  ...{ id: 'SVC-OPERATOR-012', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
+export const annotatedPodMutated = clusterCheck('SVC-OPERATOR-012', 'error', {
+  timeoutMs: 40_000,
   title: 'A pod that asks for protection gets it (measured by a dry run, nothing is created)',
   cause:
     'The webhook configuration is missing or changed, no replica of the operator answers, a network policy or firewall lies between the API server and port 9443, or the CA bundle is a different one.',
@@ -28,7 +28,7 @@ export const annotatedPodMutated: Check = {
     const message = problemOf(tried);
     return message === undefined ? passed() : failed({ subject: 'svc-operator', message });
   },
-};
+});
 
 function problemOf(tried: Tried): string | undefined {
   switch (tried.kind) {
@@ -46,10 +46,10 @@ function problemOf(tried: Tried): string | undefined {
 }
 
 /** Limit of tried ServiceConfigs: each costs one review. */
-const most = 50;
+const maxTried = 50;
 
-export const configuredPodMutated: Check = {
-  ...{ id: 'SVC-OPERATOR-019', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+export const configuredPodMutated = clusterCheck('SVC-OPERATOR-019', 'error', {
+  timeoutMs: 60_000,
   title:
     'A pod that a ServiceConfig selects is never left unprotected (measured by dry runs, nothing is created)',
   cause:
@@ -58,7 +58,7 @@ export const configuredPodMutated: Check = {
   async run(context) {
     const configs = ((await serviceConfigsOf(context)) ?? []).filter(isTried);
     if (configs.length === 0) return skipped('There are no ServiceConfigs that select by plain labels');
-    const found = await concurrently(configs.slice(0, most), 4, (config) => tried(context, config));
+    const found = await concurrently(configs.slice(0, maxTried), 4, (config) => tryConfig(context, config));
     const failures = found.flatMap(({ failure }) => failure ?? []);
     const obstacles = found.flatMap(({ obstacle }) => obstacle ?? []);
     const [first] = obstacles;
@@ -66,7 +66,7 @@ export const configuredPodMutated: Check = {
     const reason = `${obstacles.length} of ${found.length} ServiceConfigs could not be tried: ${first.message}`;
     return verdictOnPart(failures, reason, first.permission);
   },
-};
+});
 
 const isTried = ({ spec }: KnownServiceConfig) => (spec.selector.matchExpressions ?? []).length === 0;
 
@@ -77,13 +77,14 @@ interface TriedConfig {
 }
 
 /** A pod that lacks required settings is refused, which counts as protection. */
-async function tried(
+async function tryConfig(
   context: CheckContext,
   { namespace, name, spec }: KnownServiceConfig,
 ): Promise<TriedConfig> {
   try {
     const outcome = await tryPod(context, {
-      ...{ namespace, labels: spec.selector.matchLabels ?? {} },
+      namespace,
+      labels: spec.selector.matchLabels ?? {},
       ...(spec.containers && { containers: spec.containers }),
     });
     if (outcome.kind !== 'bare' || outcome.isRefused) return {};
@@ -166,11 +167,15 @@ function refusal(error: KubeError, namespace: string): Tried {
 /** Passes every Pod Security level, and quotas that require requests and limits. */
 function podFor({ labels = {}, annotations = {}, containers = ['application'] }: Trial): object {
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'svc-validate-', labels, annotations } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { generateName: 'svc-validate-', labels, annotations },
     spec: {
       securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       containers: containers.map((name) => ({
-        ...{ name, image: 'svc-validate.invalid/none', command: ['/none'] },
+        name,
+        image: 'svc-validate.invalid/none',
+        command: ['/none'],
         resources: { requests: modest, limits: modest },
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
       })),

@@ -9,9 +9,9 @@ import {
 import type { Container, Pod } from '../../../../cluster/kube/pod.ts';
 import { counted } from '../../../../runtime/units.ts';
 import {
-  type Check,
   type CheckContext,
   type CheckFailure,
+  type CheckResult,
   NotEvaluated,
   notEvaluated,
   skipped,
@@ -20,9 +20,10 @@ import {
 import { assertInstalled, operatorOf } from '../../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
 import { capped, getObject } from '../../cluster/read.ts';
+import { clusterCheck } from '../../make-check.ts';
 
-export const podsWrapped: Check = {
-  ...{ id: 'SVC-OPERATOR-015', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+export const podsWrapped = clusterCheck('SVC-OPERATOR-015', 'error', {
+  timeoutMs: 60_000,
   title: 'Every pod that asks for protection runs under the wrapper',
   cause:
     'The pod is older than its ServiceConfig or than the operator, or its label was removed. A container may also be left out by svc/containers, which is a warning.',
@@ -33,7 +34,7 @@ export const podsWrapped: Check = {
     if (all.length === 0) return skipped('No pod asks for protection');
     return verdict(capped(all.flatMap(problemOf)), counted(all.length, 'pod'));
   },
-};
+});
 
 function problemOf({ key, pod }: SeenPod): readonly CheckFailure[] {
   const wrapped = wrappedContainers(pod);
@@ -47,8 +48,8 @@ function problemOf({ key, pod }: SeenPod): readonly CheckFailure[] {
   ];
 }
 
-export const wrappersCurrent: Check = {
-  ...{ id: 'SVC-OPERATOR-016', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+export const wrappersCurrent = clusterCheck('SVC-OPERATOR-016', 'warning', {
+  timeoutMs: 60_000,
   title: 'Protected pods have the current wrapper of the operator',
   cause: 'The operator was upgraded after they were created.',
   fix: 'Recreate them: kubectl rollout restart.',
@@ -59,39 +60,30 @@ export const wrappersCurrent: Check = {
     if (current === undefined)
       return notEvaluated('The operator does not say which image its wrapper is from');
     const known = labelled.filter(({ wrapperImage }) => wrapperImage !== undefined);
-    if (known.length === 0) return skipped('No protected pod has the wrapper from an image');
-    const failures = known
-      .filter(({ wrapperImage }) => wrapperImage !== current)
-      .map(({ key, wrapperImage }) => ({
-        subject: key,
-        message: `Its wrapper is from ${wrapperImage}, now it is from ${current}.`,
-      }));
-    return verdict(capped(failures), counted(known.length, 'pod'));
+    return judgePods(known, 'No protected pod has the wrapper from an image', (_pod, { wrapperImage }) =>
+      wrapperImage === current
+        ? undefined
+        : `Its wrapper is from ${wrapperImage}, now it is from ${current}.`,
+    );
   },
-};
+});
 
-export const verification: Check = {
-  ...{ id: 'SVC-OPERATOR-018', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+export const verification = clusterCheck('SVC-OPERATOR-018', 'error', {
+  timeoutMs: 60_000,
   title: 'Every protected pod verifies the certificate of the secrets server',
   cause:
     'VAULT_SKIP_VERIFY is true, by a ServiceConfig with skipVerify under an operator in development mode.',
   fix: 'Remove skipVerify, set the authority in operator.vaultCA, and recreate the pods.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
-    if (labelled.length === 0) return skipped('There are no protected pods');
-    const failures = labelled.flatMap(({ key, pod }) => {
-      const blind = containersOf(pod).filter(({ env = [] }) =>
-        env.some(({ name, value }) => name === 'VAULT_SKIP_VERIFY' && value === 'true'),
-      );
-      const names = blind.map(({ name }) => name).join(', ');
-      return names === '' ? [] : [{ subject: key, message: `It verifies nothing in: ${names}.` }];
-    });
-    return verdict(capped(failures), counted(labelled.length, 'pod'));
+    return judgePods(labelled, 'There are no protected pods', (pod) =>
+      naming('It verifies nothing in: ', containersOf(pod).filter(skipsVerification)),
+    );
   },
-};
+});
 
-export const tokenAudience: Check = {
-  ...{ id: 'SVC-OPERATOR-020', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+export const tokenAudience = clusterCheck('SVC-OPERATOR-020', 'warning', {
+  timeoutMs: 60_000,
   title: 'The token that protected pods present to the secrets server is worthless at the API server',
   cause:
     "No audience is set, so the API server accepts the token: anyone who reads it in transit, or in the secrets server, has the rights of the pod's service account.",
@@ -99,21 +91,17 @@ export const tokenAudience: Check = {
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     const known = labelled.filter(({ pod }) => showing(pod).length > 0);
-    if (known.length === 0) return skipped('No protected pod runs under the wrapper');
+    if (known.length === 0) return skipped(noneWrapped);
     const audiences = await audiencesOfApiServer(context);
-    const failures = known.flatMap(({ key, pod }) => {
+    return judgePods(known, noneWrapped, (pod) => {
       const open = showing(pod).filter((one) => opens(tokenOf(one, pod), audiences));
-      const names = open.map(({ name }) => name).join(', ');
-      return names === ''
-        ? []
-        : [{ subject: key, message: `The API server accepts the token of: ${names}.` }];
+      return naming('The API server accepts the token of: ', open);
     });
-    return verdict(capped(failures), counted(known.length, 'pod'));
   },
-};
+});
 
-export const fieldsNamed: Check = {
-  ...{ id: 'SVC-OPERATOR-023', area: 'operator', level: 'info', needs: 'cluster', timeoutMs: 60_000 },
+export const fieldsNamed = clusterCheck('SVC-OPERATOR-023', 'info', {
+  timeoutMs: 60_000,
   title: 'Protected pods get only the fields of their secrets that they name',
   cause:
     'By default every field of a path becomes a variable of its name. Names that steer known programs are refused, but no list knows the variables of each application.',
@@ -121,18 +109,34 @@ export const fieldsNamed: Check = {
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     const known = labelled.filter(({ pod }) => wrappedContainers(pod).length > 0);
-    if (known.length === 0) return skipped('No protected pod runs under the wrapper');
-    const failures = known.flatMap(({ key, pod }) => {
-      const names = wrappedContainers(pod)
-        .filter(takesAllFields)
-        .map(({ name }) => name);
-      return names.length === 0
-        ? []
-        : [{ subject: key, message: `Every field of its paths is a variable in: ${names.join(', ')}.` }];
-    });
-    return verdict(capped(failures), counted(known.length, 'pod'));
+    return judgePods(known, noneWrapped, (pod) =>
+      naming('Every field of its paths is a variable in: ', wrappedContainers(pod).filter(takesAllFields)),
+    );
   },
-};
+});
+
+const noneWrapped = 'No protected pod runs under the wrapper';
+
+/** Judges each pod; undefined if nothing is wrong with it. @param none why the check is skipped without pods */
+export function judgePods(
+  pods: readonly SeenPod[],
+  none: string,
+  judge: (pod: Pod, seen: SeenPod) => string | undefined,
+): CheckResult {
+  if (pods.length === 0) return skipped(none);
+  const failures = pods.flatMap((seen) => {
+    const message = judge(seen.pod, seen);
+    return message === undefined ? [] : [{ subject: seen.key, message }];
+  });
+  return verdict(capped(failures), counted(pods.length, 'pod'));
+}
+
+/** The containers that a message is about; undefined if there are none. */
+const naming = (message: string, concerned: readonly Container[]): string | undefined =>
+  concerned.length === 0 ? undefined : `${message}${concerned.map(({ name }) => name).join(', ')}.`;
+
+const skipsVerification = ({ env = [] }: Container): boolean =>
+  env.some(({ name, value }) => name === 'VAULT_SKIP_VERIFY' && value === 'true');
 
 function takesAllFields({ env = [] }: Container): boolean {
   const valueIn = (wanted: string) => env.findLast(({ name }) => name === wanted)?.value;

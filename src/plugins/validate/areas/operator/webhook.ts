@@ -4,22 +4,34 @@ import type { KnownNamespace } from '../../../../cluster/kube/known-objects.ts';
 import { isLabelled, type LabelSelector, selects } from '../../../../cluster/kube/labels.ts';
 import { certificatesIn, validityOf } from '../../../../runtime/net/certificates.ts';
 import { counted } from '../../../../runtime/units.ts';
-import {
-  type Check,
-  type CheckFailure,
-  failed,
-  Skipped,
-  shared,
-  skipped,
-  verdict,
-  verdictOnPart,
-} from '../../check.ts';
+import { type CheckFailure, failed, Skipped, shared, skipped, verdict, verdictOnPart } from '../../check.ts';
 import { operatorName } from '../../cluster/operator.ts';
 import { capped, getObject, namespacesOf } from '../../cluster/read.ts';
+import { checkOf, clusterCheck } from '../../make-check.ts';
 import { annotatedPod } from './pods-mutated.ts';
 
-export const webhookEntries: Check = {
-  ...{ id: 'SVC-OPERATOR-007', area: 'operator', level: 'error', needs: 'cluster' },
+/** Entries of the operator's configuration; undefined if there is none. @throws NotEvaluated */
+export const webhooksOf = shared(async (context): Promise<readonly SeenWebhook[] | undefined> => {
+  const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${operatorName}`;
+  const found = await getObject<{ readonly webhooks?: readonly SeenWebhook[] }>(context, path);
+  return found && (found.webhooks ?? []);
+});
+
+/** For checks of the entries themselves. @throws Skipped if there is none */
+export function assertConfigured(
+  webhooks: readonly SeenWebhook[] | undefined,
+): asserts webhooks is readonly SeenWebhook[] {
+  if (webhooks === undefined || webhooks.length === 0) throw new Skipped('There is no webhook configuration');
+}
+
+/** A check of the entries themselves. */
+export const webhooksCheck = checkOf('cluster', async (context) => {
+  const webhooks = await webhooksOf(context);
+  assertConfigured(webhooks);
+  return webhooks;
+});
+
+export const webhookEntries = clusterCheck('SVC-OPERATOR-007', 'error', {
   title: 'The webhook configuration sends the creation of pods to the operator',
   cause: 'The MutatingWebhookConfiguration was deleted or changed by hand, or by a policy engine.',
   fix: 'Apply the chart again; the operator then writes the CA bundle into it.',
@@ -37,7 +49,7 @@ export const webhookEntries: Check = {
     });
     return verdict(failures);
   },
-};
+});
 
 function problemsOf(
   { rules = [], clientConfig = {}, ...entry }: SeenWebhook,
@@ -64,8 +76,7 @@ function isForPods({
   return has(apiGroups, '') && has(operations, 'CREATE') && has(resources, 'pods');
 }
 
-export const webhookSelectors: Check = {
-  ...{ id: 'SVC-OPERATOR-009', area: 'operator', level: 'error', needs: 'cluster' },
+export const webhookSelectors = clusterCheck('SVC-OPERATOR-009', 'error', {
   title: 'The webhook receives every pod that it has to protect, and none of the cluster itself',
   cause:
     'Selectors or match conditions of the webhook configuration were changed, or a namespace lost the label of its name.',
@@ -87,7 +98,7 @@ export const webhookSelectors: Check = {
       counted(namespaces.length, 'namespace'),
     );
   },
-};
+});
 
 const protectedMark = { 'svc/protected': 'true' };
 
@@ -143,15 +154,13 @@ const expectedConditions: Readonly<Record<string, string>> = {
 /** The operator replaces its own authority long before, after two thirds of its lifetime. */
 const nearShare = 1 / 10;
 
-export const webhookBundle: Check = {
-  ...{ id: 'SVC-OPERATOR-010', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
+export const webhookBundle = webhooksCheck('SVC-OPERATOR-010', 'error', {
+  timeoutMs: 40_000,
   title: "The webhook's CA bundle is valid, and its certificate comes from it",
   cause:
     'The operator has not written the bundle yet or is not permitted to, somebody replaced it, or the certificate of operator.webhook.certSecret comes from another authority.',
   fix: 'Look for webhook.bundle in the log of the operator, and check that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
-  async run(context) {
-    const webhooks = await webhooksOf(context);
-    assertConfigured(webhooks);
+  async run(webhooks, context) {
     const failures = webhooks.flatMap((entry) => problemOf(entry, context.now()));
     if (failures.some(({ level }) => level === undefined)) return failed(...failures);
     const tried = await annotatedPod(context);
@@ -167,7 +176,7 @@ export const webhookBundle: Check = {
       );
     return verdict(failures);
   },
-};
+});
 
 function problemOf({ name, clientConfig = {} }: SeenWebhook, now: number): readonly CheckFailure[] {
   const { caBundle = '' } = clientConfig;
@@ -211,18 +220,4 @@ interface SeenWebhook {
   readonly sideEffects?: string;
   readonly reinvocationPolicy?: string;
   readonly timeoutSeconds?: number;
-}
-
-/** Entries of the operator's configuration; undefined if there is none. @throws NotEvaluated */
-export const webhooksOf = shared(async (context): Promise<readonly SeenWebhook[] | undefined> => {
-  const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${operatorName}`;
-  const found = await getObject<{ readonly webhooks?: readonly SeenWebhook[] }>(context, path);
-  return found && (found.webhooks ?? []);
-});
-
-/** For checks of the entries themselves. @throws Skipped if there is none */
-export function assertConfigured(
-  webhooks: readonly SeenWebhook[] | undefined,
-): asserts webhooks is readonly SeenWebhook[] {
-  if (webhooks === undefined || webhooks.length === 0) throw new Skipped('There is no webhook configuration');
 }

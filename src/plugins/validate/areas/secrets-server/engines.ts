@@ -15,7 +15,8 @@ import {
   type VaultSession,
   verdict,
 } from '../../check.ts';
-import { forProxy, forWrapper, vaultCheck } from './server.ts';
+import { vaultCheck } from '../../make-check.ts';
+import { forProxy, forWrapper } from './server.ts';
 
 export interface KvPlaces {
   readonly places: readonly KvPlace[];
@@ -43,22 +44,18 @@ export const kvPlaces = shared(async (context): Promise<KvPlaces> => {
   return { places, failures };
 });
 
-export const kvReadable = vaultCheck(
-  {
-    id: 'SVC-VAULT-011',
-    title: 'Every KV path exists and can be read',
-    level: 'error',
-    cause:
-      'The path is mistyped, nothing was written there, its last version was deleted, or the policy does not permit read.',
-    fix: 'Write the secret, or grant read on the path (in KV version 2 on <mount>/data/<name>).',
-  },
-  async (vault, context, signal) => {
+export const kvReadable = vaultCheck('SVC-VAULT-011', 'error', {
+  title: 'Every KV path exists and can be read',
+  cause:
+    'The path is mistyped, nothing was written there, its last version was deleted, or the policy does not permit read.',
+  fix: 'Write the secret, or grant read on the path (in KV version 2 on <mount>/data/<name>).',
+  async run(vault, context, signal) {
     const { places, failures } = await namedPlaces(context);
     const session = await vault.workload();
     const unreadable = await Promise.all(places.map((place) => lookAt(session, place, signal)));
     return verdict([...failures, ...unreadable.flat()]);
   },
-);
+});
 
 /** The response contains a secret and is not examined. */
 async function lookAt(
@@ -75,21 +72,17 @@ async function lookAt(
   return [{ subject: given, message: `${failure.message}.` }];
 }
 
-export const kvVersion = vaultCheck(
-  {
-    id: 'SVC-VAULT-012',
-    title: 'KV stores keep versions',
-    level: 'info',
-    cause: 'The store uses KV version 1: what is overwritten or deleted by mistake is gone.',
-    fix: 'Upgrade it with bao kv enable-versioning <mount>; policies then need <mount>/data/<name>.',
-  },
-  async (_vault, context) => {
+export const kvVersion = vaultCheck('SVC-VAULT-012', 'info', {
+  title: 'KV stores keep versions',
+  cause: 'The store uses KV version 1: what is overwritten or deleted by mistake is gone.',
+  fix: 'Upgrade it with bao kv enable-versioning <mount>; policies then need <mount>/data/<name>.',
+  async run(_vault, context) {
     const { places } = await namedPlaces(context);
     if (places.length === 0) return skipped('None of the KV paths is found: see SVC-VAULT-011.');
     const old = new Set(places.filter(({ version }) => version === 1).map(({ mount }) => mount));
     return verdict([...old].map((subject) => ({ subject, message: 'It is of KV version 1.' })));
   },
-);
+});
 
 /** A KV path of the settings, resolved at the secrets server. */
 interface KvPlace {
@@ -123,31 +116,34 @@ async function kvPlace(session: VaultSession, given: string, signal: AbortSignal
   return { given, mount, version, readPath: decodeURIComponent(apiPath) };
 }
 
-export const roundTrip = vaultCheck(
-  {
-    id: 'SVC-VAULT-010',
-    title: 'The transit key exists, and the login can wrap and unwrap with it',
-    level: 'error',
-    cause:
-      'The engine is mounted elsewhere, the key has another name, or the policy does not permit encrypt and decrypt.',
-    fix: 'Create the key (bao write -f transit/keys/svc), set SVC_TRANSIT_MOUNT and SVC_TRANSIT_KEY, and grant update on encrypt and decrypt of it.',
-  },
-  async (vault, { config }, signal) => {
+export const roundTrip = vaultCheck('SVC-VAULT-010', 'error', {
+  title: 'The transit key exists, and the login can wrap and unwrap with it',
+  cause:
+    'The engine is mounted elsewhere, the key has another name, or the policy does not permit encrypt and decrypt.',
+  fix: 'Create the key (bao write -f transit/keys/svc), set SVC_TRANSIT_MOUNT and SVC_TRANSIT_KEY, and grant update on encrypt and decrypt of it.',
+  async run(vault, { config }, signal) {
     if (!forProxy(config)) return skipped('The identity is that of a wrapper, which uses no transit key.');
     const { transitMount, transitKey } = config;
     const session = await vault.workload();
     const plaintext = randomBytes(32).toString('base64');
     const post = (operation: string, body: object): VaultQuery => ({
-      ...{ method: 'POST', path: vaultPath(transitMount, operation, transitKey), body },
+      method: 'POST',
+      path: vaultPath(transitMount, operation, transitKey),
+      body,
     });
-    const wrapped = await tried(session, post('encrypt', { plaintext }), 'ciphertext', signal);
+    const wrapped = await tryOperation(session, post('encrypt', { plaintext }), 'ciphertext', signal);
     if (wrapped.value === undefined) return failed(findingOf(wrapped));
-    const back = await tried(session, post('decrypt', { ciphertext: wrapped.value }), 'plaintext', signal);
+    const back = await tryOperation(
+      session,
+      post('decrypt', { ciphertext: wrapped.value }),
+      'plaintext',
+      signal,
+    );
     if (back.value === undefined) return failed(findingOf(back));
     if (back.value === plaintext) return passed();
     return failed({ subject: back.subject, message: 'It does not give back what was wrapped.' });
   },
-);
+});
 
 interface Tried {
   readonly subject: string;
@@ -158,7 +154,7 @@ interface Tried {
 const findingOf = ({ subject, message }: Tried) => ({ subject, message });
 
 /** A refusal is a finding here. @throws VaultError if the server is sealed or away */
-async function tried(
+async function tryOperation(
   session: VaultSession,
   query: VaultQuery,
   member: string,

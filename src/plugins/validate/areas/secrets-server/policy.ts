@@ -11,38 +11,31 @@ import {
   skipped,
   verdict,
 } from '../../check.ts';
+import { vaultCheck } from '../../make-check.ts';
 import { kvPlaces } from './engines.ts';
-import { ask, forProxy, forWrapper, vaultCheck } from './server.ts';
+import { ask, forProxy, forWrapper } from './server.ts';
 
-export const policySuffices = vaultCheck(
-  {
-    id: 'SVC-VAULT-008',
-    title: 'The policy of the login permits what it needs',
-    level: 'error',
-    cause:
-      'A path is missing in the policy, or has other capabilities. KV version 2 needs <mount>/data/<name>.',
-    fix: 'For a proxy grant update on <transit>/encrypt/<key> and <transit>/decrypt/<key>; for a wrapper read on each KV path.',
-  },
-  async (_vault, context) => {
+export const policySuffices = vaultCheck('SVC-VAULT-008', 'error', {
+  title: 'The policy of the login permits what it needs',
+  cause:
+    'A path is missing in the policy, or has other capabilities. KV version 2 needs <mount>/data/<name>.',
+  fix: 'For a proxy grant update on <transit>/encrypt/<key> and <transit>/decrypt/<key>; for a wrapper read on each KV path.',
+  async run(_vault, context) {
     const nowhere = forWrapper(context.config) ? (await kvPlaces(context)).failures : [];
-    const all = await granted(context);
+    const all = await grantedPaths(context);
     if (nowhere.length === 0 && all.every(({ wanted }) => wanted.length === 0))
       return skipped('A wrapper without KV paths needs nothing: give --secrets or SVC_SECRET_PATHS.');
     return verdict([...nowhere, ...all.flatMap(lacking)]);
   },
-);
+});
 
-export const policyExact = vaultCheck(
-  {
-    id: 'SVC-VAULT-009',
-    title: 'The policy of the login permits nothing else',
-    level: 'error',
-    cause:
-      'The token belongs to root or to a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
-    fix: 'Write a policy with exactly the paths and capabilities of the specification, attach only it to the role, and remove the others. Use --identity to say whose policy it is.',
-  },
-  async (_vault, context) => verdict(collected((await granted(context)).flatMap(beyond))),
-);
+export const policyExact = vaultCheck('SVC-VAULT-009', 'error', {
+  title: 'The policy of the login permits nothing else',
+  cause:
+    'The token belongs to root or to a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
+  fix: 'Write a policy with exactly the paths and capabilities of the specification, attach only it to the role, and remove the others. Use --identity to say whose policy it is.',
+  run: async (_vault, context) => verdict(collected((await grantedPaths(context)).flatMap(beyond))),
+});
 
 function lacking({ path, wanted, has }: Granted): readonly CheckFailure[] {
   if (has.includes('root')) return [];
@@ -71,7 +64,7 @@ interface Granted {
 }
 
 /** Looks up the login's capabilities on the paths that it needs, and on paths that it must not have. */
-const granted = shared(async (context): Promise<readonly Granted[]> => {
+const grantedPaths = shared(async (context): Promise<readonly Granted[]> => {
   const wanted = await wantedOf(context);
   const paths = [...wanted.keys()];
   const found = await (await context.vault()).capabilities(paths, context.signal);
@@ -102,9 +95,18 @@ async function wantedOf(context: CheckContext): Promise<ReadonlyMap<string, read
 }
 
 const administration = [
-  ...['sys/mounts', 'sys/mounts/svc-validate', 'sys/auth', 'sys/seal', 'sys/audit', 'sys/raw/core'],
-  ...['sys/policies/acl', 'sys/policies/acl/svc-validate', 'sys/storage/raft/snapshot'],
-  ...['auth/token/create', 'auth/token/create-orphan', 'identity/entity'],
+  'sys/mounts',
+  'sys/mounts/svc-validate',
+  'sys/auth',
+  'sys/seal',
+  'sys/audit',
+  'sys/raw/core',
+  'sys/policies/acl',
+  'sys/policies/acl/svc-validate',
+  'sys/storage/raft/snapshot',
+  'auth/token/create',
+  'auth/token/create-orphan',
+  'identity/entity',
 ];
 
 function ofTransit(mount: string, key: string, other: string): readonly string[] {
@@ -113,20 +115,17 @@ function ofTransit(mount: string, key: string, other: string): readonly string[]
     ...ofKey.map((operation) => `${mount}/${operation}/${key}`),
     ...['config', 'rotate', 'trim'].map((operation) => `${mount}/keys/${key}/${operation}`),
     ...['keys', 'encrypt', 'decrypt'].map((operation) => `${mount}/${operation}/${other}`),
-    ...[`${mount}/keys`, `${mount}/restore`],
+    `${mount}/keys`,
+    `${mount}/restore`,
   ];
 }
 
-export const role = vaultCheck(
-  {
-    id: 'SVC-VAULT-007',
-    title: 'The auth role is bound to named service accounts and namespaces',
-    level: 'error',
-    cause:
-      'The role accepts every service account or every namespace (*), so that any pod of the cluster gets its secrets and its key. Namespaces chosen by labels are a warning.',
-    fix: 'Set bound_service_account_names and bound_service_account_namespaces of the role to those of the workloads.',
-  },
-  async (vault, { config }, signal) => {
+export const role = vaultCheck('SVC-VAULT-007', 'error', {
+  title: 'The auth role is bound to named service accounts and namespaces',
+  cause:
+    'The role accepts every service account or every namespace (*), so that any pod of the cluster gets its secrets and its key. Namespaces chosen by labels are a warning.',
+  fix: 'Set bound_service_account_names and bound_service_account_namespaces of the role to those of the workloads.',
+  async run(vault, { config }, signal) {
     const { vaultAddr, vaultAuthRole: name, vaultAuthMountPath: mount } = config;
     if (vaultAddr === undefined || authMethod({ ...config, vaultAddr }) === 'token' || name === undefined)
       return skipped('The login is by a token, without a role.');
@@ -142,7 +141,7 @@ export const role = vaultCheck(
       ...byLabels,
     ]);
   },
-);
+});
 
 const namespaces = 'bound_service_account_namespaces';
 

@@ -2,31 +2,25 @@ import { isRecord } from '../../../../keyserver/answers.ts';
 import { failureOf, isVaultError, type VaultResponse } from '../../../../keyserver/contract.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
 import {
-  type Check,
   type CheckContext,
-  type CheckResult,
   failed,
   NotEvaluated,
   notEvaluated,
   passed,
   shared,
   skipped,
-  type VaultAccess,
   type VaultQuery,
   type VaultSession,
 } from '../../check.ts';
+import { vaultCheck } from '../../make-check.ts';
 import type { ValidateConfig } from '../../settings.ts';
 
-export const answers = vaultCheck(
-  {
-    id: 'SVC-VAULT-001',
-    title: 'The secrets server answers',
-    level: 'error',
-    cause:
-      'The name does not resolve here, nothing listens, a firewall or network policy is in between, or its certificate is not trusted.',
-    fix: 'Check VAULT_ADDR, and that pods can connect to it on its port; for a private authority set VAULT_CACERT.',
-  },
-  async ({ address }, context) => {
+export const answers = vaultCheck('SVC-VAULT-001', 'error', {
+  title: 'The secrets server answers',
+  cause:
+    'The name does not resolve here, nothing listens, a firewall or network policy is in between, or its certificate is not trusted.',
+  fix: 'Check VAULT_ADDR, and that pods can connect to it on its port; for a private authority set VAULT_CACERT.',
+  async run({ address }, context) {
     try {
       await sealStatus(context);
       return passed(address.host);
@@ -35,22 +29,9 @@ export const answers = vaultCheck(
       return failed({ subject: address.host, message: `${messageOf(error)}.` });
     }
   },
-);
+});
 
-type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
-type VaultProbe = (vault: VaultAccess, context: CheckContext, signal: AbortSignal) => Promise<CheckResult>;
-
-/** A check of the configured secrets server. */
-export function vaultCheck(facts: Facts, look: VaultProbe): Check {
-  return {
-    ...facts,
-    area: 'secrets-server',
-    needs: 'vault',
-    run: async (context, signal) => look(await context.vault(), context, signal),
-  };
-}
-
-export interface SealStatus {
+interface SealStatus {
   readonly initialized: boolean;
   readonly sealed: boolean;
 }
@@ -66,16 +47,25 @@ export const sealStatus = shared(async (context): Promise<SealStatus> => {
   return { initialized: initialized === true, sealed: sealed !== false };
 });
 
-export const active = vaultCheck(
-  {
-    id: 'SVC-VAULT-003',
-    title: 'Requests go to a node that serves them',
-    level: 'info',
-    cause:
-      'The address leads to a standby, which forwards requests, or to a secondary for disaster recovery, which does not.',
-    fix: 'Make the address lead to the active node, for example by the health check of the load balancer (sys/health).',
+export const unsealed = vaultCheck('SVC-VAULT-002', 'error', {
+  title: 'The secrets server is initialised and unsealed',
+  cause:
+    'It was restarted without automatic unsealing, or somebody has sealed it. Until it is unsealed nobody can log in.',
+  fix: 'Unseal it (bao operator unseal), and set up automatic unsealing with a key of your own in the EU.',
+  async run({ address }, context) {
+    const { initialized, sealed } = await sealStatus(context);
+    const subject = address.host;
+    if (!initialized) return failed({ subject, message: 'It has not been initialised.' });
+    return sealed ? failed({ subject, message: 'It is sealed.' }) : passed();
   },
-  async ({ address, anonymous }, _context, signal) => {
+});
+
+export const active = vaultCheck('SVC-VAULT-003', 'info', {
+  title: 'Requests go to a node that serves them',
+  cause:
+    'The address leads to a standby, which forwards requests, or to a secondary for disaster recovery, which does not.',
+  fix: 'Make the address lead to the active node, for example by the health check of the load balancer (sys/health).',
+  async run({ address, anonymous }, _context, signal) {
     const { status } = await anonymous.ask({ method: 'GET', path: 'sys/health' }, signal);
     const subject = address.host;
     if (status === 200) return passed();
@@ -84,7 +74,7 @@ export const active = vaultCheck(
       return failed({ subject, level: 'error', message: 'A secondary for disaster recovery answers.' });
     return notEvaluated(`sys/health answers ${status}.`);
   },
-);
+});
 
 const dayMs = 86_400_000;
 const soonDays = 30;
@@ -94,34 +84,26 @@ const certificateOf = shared(async (context: CheckContext) =>
   (await context.vault()).certificate(context.signal),
 );
 
-export const certificateTrusted = vaultCheck(
-  {
-    id: 'SVC-VAULT-004',
-    title: 'The certificate of the secrets server is trusted and matches its name',
-    level: 'error',
-    cause:
-      'A private authority is not among those trusted here, the chain is incomplete, or the address is a name that the certificate does not have.',
-    fix: 'Name the authority in VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that the certificate contains.',
-  },
-  async ({ address }, context) => {
+export const certificateTrusted = vaultCheck('SVC-VAULT-004', 'error', {
+  title: 'The certificate of the secrets server is trusted and matches its name',
+  cause:
+    'A private authority is not among those trusted here, the chain is incomplete, or the address is a name that the certificate does not have.',
+  fix: 'Name the authority in VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that the certificate contains.',
+  async run({ address }, context) {
     const certificate = await certificateOf(context);
     if (certificate === undefined) return skipped(noTls);
     const { problem, subject } = certificate;
     if (problem === undefined) return passed();
     return failed({ subject: address.host, message: `Its certificate (${subject}) is refused: ${problem}.` });
   },
-);
+});
 
-export const certificateLasts = vaultCheck(
-  {
-    id: 'SVC-VAULT-005',
-    title: 'The certificate of the secrets server does not expire soon',
-    level: 'warning',
-    cause:
-      'Nothing has renewed it. After it expires, wrappers do not start and the proxy neither stores nor reads.',
-    fix: 'Renew it, and automate the renewal.',
-  },
-  async ({ address }, context) => {
+export const certificateLasts = vaultCheck('SVC-VAULT-005', 'warning', {
+  title: 'The certificate of the secrets server does not expire soon',
+  cause:
+    'Nothing has renewed it. After it expires, wrappers do not start and the proxy neither stores nor reads.',
+  fix: 'Renew it, and automate the renewal.',
+  async run({ address }, context) {
     const certificate = await certificateOf(context);
     if (certificate === undefined) return skipped(noTls);
     const days = Math.floor((certificate.validTo - context.now()) / dayMs);
@@ -131,18 +113,14 @@ export const certificateLasts = vaultCheck(
     if (days < soonDays) return failed({ subject, message: `It ends at ${until}, in ${days} days.` });
     return passed(`until ${until}`);
   },
-);
+});
 
-export const login = vaultCheck(
-  {
-    id: 'SVC-VAULT-006',
-    title: 'The login works',
-    level: 'error',
-    cause:
-      'The token is wrong or has expired; the role does not exist, or is bound to another service account, namespace or audience; the auth method is mounted elsewhere.',
-    fix: 'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and what the role is bound to; for a login by token, put a valid one into the file of VAULT_TOKEN_FILE.',
-  },
-  async (vault) => {
+export const login = vaultCheck('SVC-VAULT-006', 'error', {
+  title: 'The login works',
+  cause:
+    'The token is wrong or has expired; the role does not exist, or is bound to another service account, namespace or audience; the auth method is mounted elsewhere.',
+  fix: 'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and what the role is bound to; for a login by token, put a valid one into the file of VAULT_TOKEN_FILE.',
+  async run(vault) {
     try {
       await vault.workload();
       return passed();
@@ -151,7 +129,7 @@ export const login = vaultCheck(
       return failed({ subject: vault.address.host, message: `${messageOf(error)}.` });
     }
   },
-);
+});
 
 type Whose = Pick<ValidateConfig, 'identity' | 'secretPaths'>;
 

@@ -6,7 +6,8 @@ import {
   type CertificatesOptions,
   startCertificates,
 } from '../../../../../src/plugins/operator/certificates/start-certificates.ts';
-import { createHealth, createLeanMetrics } from '../../../../../src/runtime/health/health.ts';
+import { createHealth } from '../../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../../src/runtime/health/plain-metrics.ts';
 import type { LogFields, Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { listen } from '../../../../support/loopback.ts';
 
