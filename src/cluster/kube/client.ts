@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { type JsonText, parseBounded, TooManyParts } from '../../runtime/bounds/bounded-json.ts';
 import { collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError, type SvcErrorOptions } from '../../runtime/errors.ts';
+import { retryAfter } from '../../runtime/net/retry-after.ts';
 import { fieldManager } from './labels.ts';
 
 /** A request to the API server. */
@@ -237,15 +238,14 @@ const codes: Readonly<Record<number, KubeErrorCode>> = {
  * The error for an unsuccessful response.
  * @param what the request, such as `GET /api/v1/pods`
  * @param body text of a Status object, or anything else
- * @param retryAfter value of the `Retry-After` header
+ * @param header value of `Retry-After`. Not bounded, because nobody waits longer than a request's time, or a list's pause
  */
-export function failureOf(what: string, status: number, body: string, retryAfter?: string): KubeError {
+export function failureOf(what: string, status: number, body: string, header?: string): KubeError {
   const { message, reason, seconds } = statusObject(body);
-  const wait = Number(retryAfter ?? seconds);
   return new KubeError(codeFor(status), `${what}: ${status}: ${message}`, {
     status,
     reason,
-    retryAfterMs: Number.isFinite(wait) && wait > 0 ? wait * 1_000 : undefined,
+    ...retryAfter(header ?? String(seconds), Number.POSITIVE_INFINITY),
   });
 }
 

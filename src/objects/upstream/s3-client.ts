@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { outliveAborts } from '../../runtime/net/connections.ts';
+import { outliveAborts } from '../../runtime/net/http-client/agent.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { StoreAddress } from './store-settings.ts';
 

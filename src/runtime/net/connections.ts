@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { type AddressInfo, isIP, type LookupFunction, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Stream } from 'node:stream';
 import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 import { emitEveryRequest } from './every-request.ts';
@@ -352,35 +352,3 @@ export async function listenAt(
   const bound = server.address() as AddressInfo;
   return formatListenAddress({ host: bound.address, port: bound.port });
 }
-
-type Connect = (...parameters: Parameters<http.Agent['createConnection']>) => Socket;
-
-const ignored = (): void => undefined;
-
-/**
- * Node removes its error listener from a kept connection when a response ends. A request aborted at that moment would
- * destroy the connection with an unhandled error, which ends the process.
- */
-export function outliveAborts<T extends http.Agent>(agent: T): T {
-  const connect = agent.createConnection.bind(agent) as Connect;
-  agent.createConnection = (options, callback) => connect(options, callback).on('error', ignored);
-  return agent;
-}
-
-const loopback = '127.0.0.1';
-
-const localhost: LookupFunction = (_name, { all }, callback) =>
-  all ? callback(null, [{ address: loopback, family: 4 }]) : callback(null, loopback, 4);
-
-/**
- * Lookup function for a host; undefined for the system's. Unencrypted traffic must only go to loopback addresses, but
- * others may be able to write a container's /etc/hosts and redirect `localhost`. It is resolved to one loopback address
- * only, since others could listen on the second one while the server is up.
- */
-export const lookupOf = (host: string): LookupFunction | undefined =>
-  withoutDot(host.toLowerCase()) === 'localhost' ? localhost : undefined;
-
-/** What a TLS client names: no address, and no dot at the end (RFC 6066), which most servers refuse. */
-export const serverNameOf = (host: string): string => (isIP(host) === 0 ? withoutDot(host) : '');
-
-const withoutDot = (host: string): string => host.replace(/\.$/, '');

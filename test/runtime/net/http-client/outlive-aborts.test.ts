@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { kubeClientOver } from '../../../src/cluster/kube/create-client.ts';
-import { createAgentPool } from '../../../src/cluster/kube/kubeconfig.ts';
-import { outliveAborts } from '../../../src/runtime/net/connections.ts';
+import { kubeClientOver } from '../../../../src/cluster/kube/create-client.ts';
+import { createAgentPool } from '../../../../src/cluster/kube/kubeconfig.ts';
+import { outliveAborts } from '../../../../src/runtime/net/http-client/agent.ts';
 
 interface Context {
   server: http.Server;
