@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 /** Parses a certificate; in a chain, the first one. @throws Error if it is malformed */
@@ -70,3 +70,15 @@ export async function readAuthorities(path: string): Promise<string> {
   if (text.length > maxBytes) throw new Error(`it has over ${maxBytes} bytes`);
   return text;
 }
+
+/**
+ * Of the certificates of every TLS listener. TLS 1.2 renegotiation is off: it costs a handshake each time, and runs our
+ * code within OpenSSL in the middle of a connection.
+ */
+export const tlsContextLimits = {
+  minVersion: 'TLSv1.2',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
+
+/** Of every TLS listener. */
+export const tlsLimits = { ...tlsContextLimits, handshakeTimeout: 10_000 } as const;

@@ -2,7 +2,7 @@ import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
+import { tlsContextLimits, tlsLimits } from '../../../runtime/net/certificates.ts';
 import { type CertificateFiles, readTlsFiles, stampOf, tlsFaults } from './tls-files.ts';
 
 /** @throws Error if certificate and key do not fit together */

@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http';
-import { stopParsing } from '../stop-parsing.ts';
+import { stopParsing } from '../http-parser.ts';
 import { limitPieces } from '../limit-pieces.ts';
 
 /** Servers send one or two: `100 Continue`, `103 Early Hints`. */
