@@ -41,7 +41,7 @@ export interface RegistryHttpClient {
 }
 
 const timeLimitMs = 10_000;
-const largestFailure = 16 * 1024;
+const maxFailureBytes = 16 * 1024;
 /** Further requests wait in their order, whoever sends them. */
 export const maxSocketsOfHost = 16;
 const connections = {
@@ -105,7 +105,7 @@ async function readSome(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const chunk of body) {
     collected.add(chunk);
-    if (collected.size > largestFailure) break;
+    if (collected.size > maxFailureBytes) break;
   }
   return collected.take();
 }

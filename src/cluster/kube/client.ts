@@ -222,9 +222,9 @@ export function applyStatus(client: KubeClient, request: Omit<ApplyRequest, 'for
   return apply(client, { ...request, path: `${request.path}/status`, force: true });
 }
 
-const longestMessage = 300;
+const maxMessageLength = 300;
 /** Values and names of a Status object. */
-const mostOfStatus = 10_000;
+const maxStatusParts = 10_000;
 const codes: Readonly<Record<number, KubeErrorCode>> = {
   401: 'KUBE_UNAUTHENTICATED',
   403: 'KUBE_DENIED',
@@ -264,7 +264,7 @@ function statusObject(body: string): StatusObject {
   return {
     message: (typeof message === 'string' ? message : 'no Status object came with it').slice(
       0,
-      longestMessage,
+      maxMessageLength,
     ),
     reason: typeof reason === 'string' ? reason : undefined,
     seconds: (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds,
@@ -273,7 +273,7 @@ function statusObject(body: string): StatusObject {
 
 function parsed(body: string): Readonly<Record<string, unknown>> {
   try {
-    const value = parseBounded(body, { maxParts: mostOfStatus });
+    const value = parseBounded(body, { maxParts: maxStatusParts });
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};

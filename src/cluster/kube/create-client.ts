@@ -30,7 +30,7 @@ import {
 import { largestObject } from './list.ts';
 
 const defaultTimeoutMs = 30_000;
-const largestFailure = 64 * 1024;
+const maxFailureBytes = 64 * 1024;
 /** As in kubectl. */
 const maxWaits = 10;
 
@@ -104,7 +104,7 @@ async function opened(
     const { status } = response;
     if (status >= 200 && status < 300) return response;
     const what = described(request);
-    const body = await readBody(what, response.body, largestFailure);
+    const body = await readBody(what, response.body, maxFailureBytes);
     const failure = failureOf(what, status, body, response.headers['retry-after']);
     const { retryAfterMs } = failure;
     if (status === 401 && !renewed) {

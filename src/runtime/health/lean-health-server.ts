@@ -8,8 +8,8 @@ import { listenAt } from '../net/listen.ts';
 import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 import type { HealthSnapshot, Metrics } from './health.ts';
 
-const mostConnections = 64;
-const mostHeaderBytes = 8192;
+const maxConnections = 64;
+const maxHeaderBytes = 8192;
 const requestTimeoutMs = 5_000;
 
 /** By then Node's server is loaded, which takes 7 ms of a start, unless the process has become svc-init. */
@@ -74,13 +74,13 @@ function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void
   const skip = (bytes: Buffer) => {
     more += bytes.length;
     // a probe has no body
-    if (more <= mostHeaderBytes) return;
+    if (more <= maxHeaderBytes) return;
     socket.pause();
     if (socket.writableEnded) socket.destroySoon();
   };
   const read = (bytes: Buffer) => {
     head += bytes.toString('latin1');
-    if (!isComplete(head) && head.length <= mostHeaderBytes) return;
+    if (!isComplete(head) && head.length <= maxHeaderBytes) return;
     socket.off('data', read).on('data', skip);
     void respond(socket, head, source);
   };
@@ -97,7 +97,7 @@ function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void
  */
 function makeRoom(sockets: Set<Socket>): void {
   const [oldest] = sockets;
-  if (oldest === undefined || sockets.size < mostConnections) return;
+  if (oldest === undefined || sockets.size < maxConnections) return;
   sockets.delete(oldest);
   oldest.destroy();
 }
@@ -107,7 +107,7 @@ const isComplete = (head: string): boolean => head.includes('\r\n\r\n');
 const requestLine = /^([A-Z]{1,16}) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/;
 
 async function respond(socket: Socket, head: string, source: HealthSource): Promise<void> {
-  if (head.length > mostHeaderBytes) return write(socket, refusal(431), true);
+  if (head.length > maxHeaderBytes) return write(socket, refusal(431), true);
   const [, method, target] = requestLine.exec(head) ?? [];
   if (method === undefined || target === undefined) return write(socket, refusal(400), true);
   write(socket, await healthPage(method, target, source), method !== 'HEAD');

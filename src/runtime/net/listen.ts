@@ -2,7 +2,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 
 /** Node's default backlog of connections to accept. */
-const usualBacklog = 511;
+const defaultBacklog = 511;
 
 /**
  * Starts listening, and returns the address with the actual port: `127.0.0.1:8191`, `[::]:8191`. Later failures to
@@ -13,7 +13,7 @@ export async function listenAt(
   server: Server,
   { host, port }: ListenAddress,
   refused: (cause: NodeJS.ErrnoException) => Error,
-  backlog: number = usualBacklog,
+  backlog: number = defaultBacklog,
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.on('error', (cause) => reject(refused(cause)));

@@ -7,7 +7,7 @@ import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, v
 import type { SeenPod } from './pods.ts';
 import { asUnread, capped, missingPermission } from './read.ts';
 
-const largest = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 const timeoutMs = 5_000;
 const inCluster = 'service account';
 
@@ -32,7 +32,7 @@ export async function askPod(
   const url = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}:${port}/proxy/${path}`;
   try {
     const request = { path: url, accept: '*/*', signal: context.signal, timeoutMs };
-    const text = await client.read(request, (body) => readBody(`GET ${url}`, body, largest));
+    const text = await client.read(request, (body) => readBody(`GET ${url}`, body, maxBytes));
     return { kind: 'ok', text };
   } catch (error) {
     if (!(error instanceof KubeError) || context.signal.aborted) throw error;
@@ -57,7 +57,7 @@ async function askDirectly(
   const url = new URL(`http://${isIPv6(address) ? `[${address}]` : address}:${port}/${path}`);
   try {
     const { status, body } = await sendRequest({ url, agent: false, signal });
-    const text = await readBody(path, body, largest);
+    const text = await readBody(path, body, maxBytes);
     return status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
   } catch {
     return undefined;
@@ -78,7 +78,7 @@ export function problemOf(answer: PodAnswer): string | undefined {
 
 /** A small sample: pods of one namespace share a policy, and mostly their egress path. */
 const eachNamespace = 3;
-const most = 300;
+const maxAsked = 300;
 const atOnce = 16;
 
 export interface PodRequest {
@@ -130,5 +130,5 @@ function sampleOf(pods: readonly SeenPod[]): readonly SeenPod[] {
     .flatMap((all) =>
       all.toSorted((one, other) => Number(one.ready) - Number(other.ready)).slice(0, eachNamespace),
     )
-    .slice(0, most);
+    .slice(0, maxAsked);
 }

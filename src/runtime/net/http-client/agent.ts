@@ -25,7 +25,7 @@ export function createAgent(
   options: AgentOptions,
   { lookup, secureContext, connectTimeoutMs }: ConnectionRules = {},
 ): http.Agent {
-  const agent = outliveAborts(protocol === 'https:' ? new https.Agent(options) : new http.Agent(options));
+  const agent = protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
   const connect = agent.createConnection.bind(agent) as Connect;
   const connectBounded = (target: http.ClientRequestArgs, created: Created) => {
     const found = lookup?.(target.host ?? 'localhost', String(target.port));
@@ -33,6 +33,9 @@ export function createAgent(
     if (found instanceof Error) return void created(found, undefined);
     const secured = secureContext && { secureContext: secureContext() };
     const socket = connect({ ...target, ...(found && { lookup: found }), ...secured }, created);
+    // Node removes its own from a kept connection when a response ends; a request that is aborted at that moment would
+    // destroy the connection with an unhandled error, which ends the process
+    socket.on('error', ignored);
     if (connectTimeoutMs !== undefined) limitConnecting(socket, protocol === 'https:', connectTimeoutMs);
     return socket;
   };
@@ -48,14 +51,3 @@ function limitConnecting(socket: Socket, isTls: boolean, timeoutMs: number): voi
 }
 
 const ignored = (): void => undefined;
-
-/**
- * Node removes its error listener from a kept connection when a response ends. A request aborted at that moment would
- * destroy the connection with an unhandled error, which ends the process.
- */
-export function outliveAborts<T extends http.Agent>(agent: T): T {
-  const connect = agent.createConnection.bind(agent) as Connect;
-  agent.createConnection = ((target, created) =>
-    connect(target, created).on('error', ignored)) as Connect as typeof agent.createConnection;
-  return agent;
-}
