@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { resetSocket } from '../../src/runtime/net/connections.ts';
+import { resetSocket } from '../../src/runtime/net/accepted-sockets.ts';
 import type { CannedAnswer, Cut, Faults } from './faults.ts';
 import type { CutDirection, CutManner } from './types.ts';
 

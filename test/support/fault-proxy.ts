@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { resetSocket } from '../../src/runtime/net/connections.ts';
+import { resetSocket } from '../../src/runtime/net/accepted-sockets.ts';
 import { relay } from './fault-connection.ts';
 import { type CannedAnswer, clear, createFaults, stall } from './faults.ts';
 import { freePort } from './ports.ts';

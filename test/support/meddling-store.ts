@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { resetSocket } from '../../src/runtime/net/connections.ts';
+import { resetSocket } from '../../src/runtime/net/accepted-sockets.ts';
 import { listen } from './loopback.ts';
 import type { Stoppable } from './types.ts';
 

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-import { resetSocket } from '../../src/runtime/net/connections.ts';
+import { resetSocket } from '../../src/runtime/net/accepted-sockets.ts';
 import type { Identity } from './certificates.ts';
 import { listen } from './loopback.ts';
 import type { LoggedRequest, RequestLog } from './types.ts';

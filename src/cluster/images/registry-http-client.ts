@@ -1,13 +1,17 @@
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP, type LookupFunction } from 'node:net';
 import tls from 'node:tls';
 import { CollectedBytes, collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError } from '../../runtime/errors.ts';
-import { outliveAborts, serverNameOf } from '../../runtime/net/connections.ts';
-import { limitAnswer } from '../../runtime/net/limit-answer.ts';
+import { bareHost } from '../../runtime/net/host-names.ts';
+import { type ConnectionRules, createAgent } from '../../runtime/net/http-client/agent.ts';
+import {
+  type HttpRequest,
+  RequestError,
+  sendRequest,
+  withinTime,
+} from '../../runtime/net/http-client/send-request.ts';
 import { tlsClientLimits } from '../../runtime/net/tls-limits.ts';
-import { GatedHttpsAgent } from '../../runtime/net/tls-record-gate.ts';
 import { mayBeRegistry } from './registry-access.ts';
 import { createRegistryLookup, type Lookup } from './registry-lookup.ts';
 
@@ -38,7 +42,7 @@ export interface RegistryHttpClient {
 }
 
 const timeLimitMs = 10_000;
-const largestFailure = 16 * 1024;
+const maxFailureBytes = 16 * 1024;
 /** Further requests wait in their order, whoever sends them. */
 export const maxSocketsOfHost = 16;
 const connections = {
@@ -60,30 +64,21 @@ export function createRegistryHttpClient({ authorities, ...rules }: WireOptions)
     ...tlsClientLimits,
     ...(authorities && { ca: [...tls.getCACertificates(), authorities] }),
   });
+  const connecting = { lookup: judgedLookup(rules), boundsTlsRecords: true };
   const agents = {
-    'http:': judgeAddresses(outliveAborts(new http.Agent(connections)), rules),
-    'https:': judgeAddresses(outliveAborts(new GatedHttpsAgent({ ...connections, secureContext })), rules),
+    'http:': createAgent('http:', connections, connecting),
+    'https:': createAgent('https:', { ...connections, secureContext }, connecting),
   };
   return {
-    async send(request) {
-      request.signal.throwIfAborted();
-      const { host } = request.url;
-      const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), timeLimitMs);
-      const signal = AbortSignal.any([request.signal, late.signal]);
+    async send({ maxBytes, signal, ...request }) {
+      const agent = agents[request.url.protocol === 'https:' ? 'https:' : 'http:'];
       try {
-        return await exchange({ ...request, signal }, agents);
+        return await withinTime({ timeoutMs: timeLimitMs, signal }, (within) =>
+          exchange({ ...request, agent, signal: within }, maxBytes),
+        );
       } catch (cause) {
-        if (request.signal.aborted) throw request.signal.reason;
-        if (cause instanceof RegistryError) throw cause;
-        const reason = late.signal.aborted
-          ? `no complete answer within ${timeLimitMs / 1_000} s`
-          : explain(cause);
-        throw new RegistryError('REGISTRY_UNAVAILABLE', `${host} does not answer (${reason})`, {
-          ...{ cause, nextStep: stepFor(cause) },
-        });
-      } finally {
-        clearTimeout(timer);
+        if (signal.aborted) throw signal.reason;
+        throw cause instanceof RegistryError ? cause : unavailable(request.url, cause);
       }
     },
     close() {
@@ -92,52 +87,39 @@ export function createRegistryHttpClient({ authorities, ...rules }: WireOptions)
   };
 }
 
-type Agents = Readonly<Record<'http:' | 'https:', http.Agent>>;
-
-async function exchange(request: RegistryHttpRequest, agents: Agents): Promise<RegistryHttpResponse> {
-  const incoming = await head(request, agents);
-  const status = incoming.statusCode ?? 0;
-  const { headers } = incoming;
+async function exchange(request: HttpRequest, maxBytes: number): Promise<RegistryHttpResponse> {
+  const { status, headers, incoming, body } = await sendRequest(request);
   if (status >= 300 && status < 400) {
     incoming.destroy();
     return { status, headers, body: Buffer.alloc(0) };
   }
-  const isSuccess = status >= 200 && status < 300;
-  const body = isSuccess ? await readWhole(incoming, request) : await readSome(incoming);
-  return { status, headers, body };
-}
-
-function head(
-  { url, method, headers, signal }: RegistryHttpRequest,
-  agents: Agents,
-): Promise<IncomingMessage> {
-  const { protocol } = url;
-  const { request } = protocol === 'https:' ? https : http;
-  const agent = agents[protocol === 'https:' ? 'https:' : 'http:'];
-  return new Promise((resolve, reject) => {
-    const common = { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } };
-    const options = { ...common, servername: serverNameOf(bareHost(url)) };
-    const outgoing = limitAnswer(request(url, options));
-    outgoing.once('response', resolve);
-    outgoing.on('error', reject);
-    outgoing.end();
-  });
-}
-
-function readWhole(incoming: IncomingMessage, { url, maxBytes }: RegistryHttpRequest): Promise<Buffer> {
+  if (status < 200 || status >= 300) return { status, headers, body: await readSome(body) };
   const tooLong = () =>
-    new RegistryError('REGISTRY_REFUSED', `${url.host} sends more than ${maxBytes} bytes of metadata`);
-  return collect(incoming, maxBytes, tooLong);
+    new RegistryError(
+      'REGISTRY_REFUSED',
+      `${request.url.host} sends more than ${maxBytes} bytes of metadata`,
+    );
+  return { status, headers, body: await collect(body, maxBytes, tooLong) };
 }
 
 /** Leaving the loop early closes the connection. */
-async function readSome(incoming: IncomingMessage): Promise<Buffer> {
+async function readSome(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const collected = new CollectedBytes();
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     collected.add(chunk);
-    if (collected.size > largestFailure) break;
+    if (collected.size > maxFailureBytes) break;
   }
   return collected.take();
+}
+
+function unavailable({ host }: URL, cause: unknown): RegistryError {
+  const isLate = cause instanceof RequestError && cause.kind === 'timeout';
+  const reason = isLate ? `no complete answer within ${timeLimitMs / 1_000} s` : explain(cause);
+  const nextStep = stepFor(cause);
+  return new RegistryError('REGISTRY_UNAVAILABLE', `${host} does not answer (${reason})`, {
+    cause,
+    nextStep,
+  });
 }
 
 function explain(cause: unknown): string {
@@ -214,37 +196,25 @@ export interface ConnectRules {
   readonly lookup?: Lookup;
 }
 
-type Options = http.ClientRequestArgs & { readonly lookup?: LookupFunction };
-type Connect = (options: Options, created: (error: Error) => void) => Socket | undefined;
-
 /**
- * Connects only to addresses that a registry may have. Each connection's address is checked as it is resolved, so DNS
+ * Allows only addresses that a registry may have. Each connection's address is checked as it is resolved, so DNS
  * rebinding gains nothing.
  */
-export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRules): T {
-  const connect = agent.createConnection.bind(agent) as unknown as Connect;
-  const judged: Connect = (options, created) => {
-    const host = options.host ?? 'localhost';
-    if (rules.trusted?.has(`${host}:${options.port}`)) return connect(options, created);
-    if (isIP(host) === 0 || mayBeRegistry(host, rules))
-      return connect({ ...options, lookup: judgedLookup(rules) }, created);
-    // a throw would end the process if the request had waited for another one
-    created(unsuitable(host));
-    return undefined;
+export const judgedLookup =
+  (rules: ConnectRules): NonNullable<ConnectionRules['lookup']> =>
+  (host, port) => {
+    if (rules.trusted?.has(`${host}:${port}`)) return undefined;
+    if (isIP(host) === 0) return lookupWithin(rules);
+    return mayBeRegistry(host, rules) ? undefined : unsuitable(host);
   };
-  agent.createConnection = judged as unknown as typeof agent.createConnection;
-  return agent;
-}
 
 /** Host and port of a URL, without brackets. */
 export function placeOf(url: URL): string {
   return `${bareHost(url)}:${url.port || (url.protocol === 'http:' ? '80' : '443')}`;
 }
 
-const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-
 /** Rejects a name with even one forbidden address. */
-function judgedLookup(rules: ConnectRules): LookupFunction {
+function lookupWithin(rules: ConnectRules): LookupFunction {
   const ask = rules.lookup ?? createRegistryLookup();
   return (host, options, done) => {
     ask(host, { ...options, all: true }, (error, addresses) => {

@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { lookupOf } from '../../runtime/net/connections.ts';
+import { lookupOf } from '../../runtime/net/host-names.ts';
 import { type NameResolver, systemResolver } from '../kube/name-book.ts';
 
 export type Lookup = (

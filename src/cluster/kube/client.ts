@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { type JsonText, parseBounded, TooManyParts } from '../../runtime/bounds/bounded-json.ts';
 import { collect } from '../../runtime/bounds/collect.ts';
 import { exitStatus, SvcError, type SvcErrorOptions } from '../../runtime/errors.ts';
+import { retryAfter } from '../../runtime/net/retry-after.ts';
 import { fieldManager } from './labels.ts';
 
 /** A request to the API server. */
@@ -221,9 +222,9 @@ export function applyStatus(client: KubeClient, request: Omit<ApplyRequest, 'for
   return apply(client, { ...request, path: `${request.path}/status`, force: true });
 }
 
-const longestMessage = 300;
+const maxMessageLength = 300;
 /** Values and names of a Status object. */
-const mostOfStatus = 10_000;
+const maxStatusParts = 10_000;
 const codes: Readonly<Record<number, KubeErrorCode>> = {
   401: 'KUBE_UNAUTHENTICATED',
   403: 'KUBE_DENIED',
@@ -237,15 +238,14 @@ const codes: Readonly<Record<number, KubeErrorCode>> = {
  * The error for an unsuccessful response.
  * @param what the request, such as `GET /api/v1/pods`
  * @param body text of a Status object, or anything else
- * @param retryAfter value of the `Retry-After` header
+ * @param header value of `Retry-After`. Not bounded, because nobody waits longer than a request's time, or a list's pause
  */
-export function failureOf(what: string, status: number, body: string, retryAfter?: string): KubeError {
+export function failureOf(what: string, status: number, body: string, header?: string): KubeError {
   const { message, reason, seconds } = statusObject(body);
-  const wait = Number(retryAfter ?? seconds);
   return new KubeError(codeFor(status), `${what}: ${status}: ${message}`, {
     status,
     reason,
-    retryAfterMs: Number.isFinite(wait) && wait > 0 ? wait * 1_000 : undefined,
+    ...retryAfter(header ?? String(seconds), Number.POSITIVE_INFINITY),
   });
 }
 
@@ -264,7 +264,7 @@ function statusObject(body: string): StatusObject {
   return {
     message: (typeof message === 'string' ? message : 'no Status object came with it').slice(
       0,
-      longestMessage,
+      maxMessageLength,
     ),
     reason: typeof reason === 'string' ? reason : undefined,
     seconds: (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds,
@@ -273,7 +273,7 @@ function statusObject(body: string): StatusObject {
 
 function parsed(body: string): Readonly<Record<string, unknown>> {
   try {
-    const value = parseBounded(body, { maxParts: mostOfStatus });
+    const value = parseBounded(body, { maxParts: maxStatusParts });
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};

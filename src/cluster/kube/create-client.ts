@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { certificateErrorCode, exitStatus, SvcError } from '../../runtime/errors.ts';
+import { addAbortSignal } from 'node:stream';
+import { exitStatus, SvcError } from '../../runtime/errors.ts';
 import { sleep, unlessAborted } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
-import { limitAnswer } from '../../runtime/net/limit-answer.ts';
+import {
+  type HttpResponse,
+  RequestError,
+  sendRequest,
+  withinTime,
+} from '../../runtime/net/http-client/send-request.ts';
 import {
   failureOf,
   type KubeClient,
@@ -26,7 +30,7 @@ import {
 import { largestObject } from './list.ts';
 
 const defaultTimeoutMs = 30_000;
-const largestFailure = 64 * 1024;
+const maxFailureBytes = 64 * 1024;
 /** As in kubectl. */
 const maxWaits = 10;
 
@@ -43,13 +47,17 @@ export async function createKubeClient(
 }
 
 export function kubeClientOver(connection: KubeConnection): KubeClient {
-  const read: KubeClient['read'] = async (request, use) => {
+  const opening = async <T>(request: KubeRequest, use: (response: HttpResponse) => Promise<T> | T) => {
     const credentials = await credentialsFor(connection, request);
-    return within(request, async (signal) => {
-      const answer = await opened(connection, credentials, request, signal);
-      return use(bodyOf(answer, connection, signal));
+    const { signal, timeoutMs = defaultTimeoutMs } = request;
+    const end = performance.now() + timeoutMs;
+    const work = async (within: AbortSignal) =>
+      use(await opened(connection, credentials, request, end, within));
+    return withinTime({ timeoutMs, signal }, work).catch((error: unknown) => {
+      throw error instanceof RequestError ? unanswered(connection, request, error) : error;
     });
   };
+  const read: KubeClient['read'] = (request, use) => opening(request, ({ body }) => use(body));
   return {
     server: connection.server.href,
     origin: connection.origin,
@@ -59,15 +67,10 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
       return parseJson(what, bytes) as T;
     },
     read,
-    async stream(request) {
-      const credentials = await credentialsFor(connection, request);
-      const controller = new AbortController();
-      const forget = follow(request.signal, controller);
-      const open = () => opened(connection, credentials, request, controller.signal);
-      const answer = await within(request, open, controller);
-      answer.once('close', forget);
-      return answer;
-    },
+    stream: (request) =>
+      opening(request, ({ incoming }) =>
+        request.signal === undefined ? incoming : addAbortSignal(request.signal, incoming),
+      ),
     close: () => connection.close(),
   };
 }
@@ -82,26 +85,27 @@ async function credentialsFor(connection: KubeConnection, { signal }: KubeReques
 /**
  * After a 401 the credentials are read again, once. If the API server asks to wait, and the request's time allows it,
  * the request is sent again after that.
+ * @param end of the request's time, by `performance.now()`
  * @throws KubeError unless successful
  */
 async function opened(
   connection: KubeConnection,
   first: KubeCredentials,
   request: KubeRequest,
+  end: number,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const end = performance.now() + timeoutOf(request);
+): Promise<HttpResponse> {
   let credentials = first;
   let renewed = false;
   for (let waits = 0; ; ) {
     if (request.leading?.() === false)
       throw new KubeError('KUBE_NOT_LEADING', `${described(request)}: not sent, another replica may lead`);
-    const answer = await exchange(connection, credentials, request, signal);
-    const status = answer.statusCode ?? 0;
-    if (status >= 200 && status < 300) return answer;
+    const response = await send(connection, credentials, request, signal);
+    const { status } = response;
+    if (status >= 200 && status < 300) return response;
     const what = described(request);
-    const body = await readBody(what, bodyOf(answer, connection, signal), largestFailure);
-    const failure = failureOf(what, status, body, answer.headers['retry-after']);
+    const body = await readBody(what, response.body, maxFailureBytes);
+    const failure = failureOf(what, status, body, response.headers['retry-after']);
     const { retryAfterMs } = failure;
     if (status === 401 && !renewed) {
       renewed = true;
@@ -114,50 +118,42 @@ async function opened(
   }
 }
 
-/** Losing the connection within a body also counts as an unavailable server. */
-async function* bodyOf(
-  answer: IncomingMessage,
+function send(
   { server }: KubeConnection,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
-  try {
-    yield* answer as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : unreachable(server, error);
-  }
-}
-
-/** Limits work by a timeout and the caller's signal. */
-async function within<T>(
+  credentials: KubeCredentials,
   request: KubeRequest,
-  work: (signal: AbortSignal) => Promise<T>,
-  controller = new AbortController(),
-): Promise<T> {
-  request.signal?.throwIfAborted();
-  const timeoutMs = timeoutOf(request);
-  const late = new KubeError('KUBE_UNAVAILABLE', `${described(request)}: no answer within ${timeoutMs} ms`);
-  const timer = setTimeout(() => controller.abort(late), timeoutMs);
-  const forget = follow(request.signal, controller);
-  try {
-    return await work(controller.signal);
-  } finally {
-    clearTimeout(timer);
-    forget();
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const { method, accept = 'application/json', contentType = 'application/json' } = request;
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const own = { accept, ...(body !== undefined && { 'content-type': contentType }) };
+  const { agent, headers } = credentials;
+  const url = addressOf(server, request);
+  return sendRequest({ url, method, agent, signal, body, headers: { ...own, ...headers } });
+}
+
+function addressOf(server: URL, { path, query = {} }: KubeRequest): URL {
+  const url = new URL(server);
+  url.pathname = server.pathname.replace(/\/+$/, '') + path;
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
   }
+  return url;
 }
 
-/** Aborts the controller together with the signal. @returns a function that stops following */
-function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
-  const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-  return () => signal?.removeEventListener('abort', abort);
+function unanswered({ server }: KubeConnection, request: KubeRequest, error: RequestError): KubeError {
+  const { kind, message, cause } = error;
+  const { timeoutMs = defaultTimeoutMs } = request;
+  if (kind === 'timeout')
+    return new KubeError('KUBE_UNAVAILABLE', `${described(request)}: no answer within ${timeoutMs} ms`);
+  return kind === 'untrusted'
+    ? new KubeError('KUBE_UNTRUSTED', `The API server ${server.origin} is not trusted: ${message}`, { cause })
+    : new KubeError('KUBE_UNAVAILABLE', `The API server ${server.origin} does not answer: ${message}`, {
+        cause,
+      });
 }
 
-const timeoutOf = ({ timeoutMs = defaultTimeoutMs }: KubeRequest): number => timeoutMs;
-
-function described({ method = 'GET', path }: KubeRequest): string {
-  return `${method} ${path}`;
-}
+const described = ({ method = 'GET', path }: KubeRequest): string => `${method} ${path}`;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -173,51 +169,6 @@ export async function findKubeConnection(env: Environment): Promise<KubeConnecti
   if (own !== undefined) return own;
   const usual = join(env['HOME'] || '/', '.kube', 'config');
   return existsSync(usual) ? kubeconfigConnection([usual], env) : undefined;
-}
-
-/** Sends one request and resolves with the response head, whatever its status. @throws KubeError KUBE_UNAVAILABLE */
-export function exchange(
-  { server }: KubeConnection,
-  { headers, agent }: KubeCredentials,
-  request: KubeRequest,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const send = server.protocol === 'https:' ? https.request : http.request;
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-  const { method = 'GET' } = request;
-  return new Promise((resolve, reject) => {
-    const options = { method, agent, signal, headers: { ...headersFor(request, body), ...headers } };
-    const outgoing = limitAnswer(send(addressOf(server, request), options));
-    outgoing.once('response', resolve);
-    outgoing.on('error', (cause) => reject(signal.aborted ? signal.reason : unreachable(server, cause)));
-    outgoing.end(body);
-  });
-}
-
-function addressOf(server: URL, { path, query = {} }: KubeRequest): URL {
-  const url = new URL(server);
-  url.pathname = server.pathname.replace(/\/+$/, '') + path;
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
-  }
-  return url;
-}
-
-function headersFor(request: KubeRequest, body: string | undefined): http.OutgoingHttpHeaders {
-  const { accept = 'application/json', contentType = 'application/json' } = request;
-  const common = { accept, 'user-agent': 'svc' };
-  if (body === undefined) return common;
-  return { ...common, 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
-}
-
-function unreachable(server: URL, cause: unknown): KubeError {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  const reason = message || code;
-  return certificateErrorCode(cause) === undefined
-    ? new KubeError('KUBE_UNAVAILABLE', `The API server ${server.origin} does not answer: ${reason}`, {
-        cause,
-      })
-    : new KubeError('KUBE_UNTRUSTED', `The API server ${server.origin} is not trusted: ${reason}`, { cause });
 }
 
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';

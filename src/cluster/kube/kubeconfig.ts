@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import http, { type Agent, type OutgoingHttpHeaders } from 'node:http';
-import https, { type AgentOptions, type RequestOptions } from 'node:https';
+import type { Agent, OutgoingHttpHeaders } from 'node:http';
+import type { AgentOptions, RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import { exitStatus, messageOf, SvcError } from '../../runtime/errors.ts';
-import { outliveAborts } from '../../runtime/net/connections.ts';
+import { createAgent } from '../../runtime/net/http-client/agent.ts';
 import { createCredentialPlugin } from './credential-plugin.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import { type KubeconfigCluster, type KubeconfigUser, readKubeconfig } from './kubeconfig-files.ts';
@@ -166,7 +166,7 @@ export interface KubeCredentials {
   readonly agent: Agent;
 }
 
-const keepAliveMs = 15_000;
+const keepAlive = { keepAlive: true, keepAliveMsecs: 15_000 };
 
 /** Keeps connections while their TLS files do not change. */
 export interface AgentPool {
@@ -181,19 +181,12 @@ export function createAgentPool(protocol: string): AgentPool {
     agentFor(tls) {
       if (current === undefined || !isDeepStrictEqual(current.tls, tls)) {
         retire(current?.agent);
-        current = { tls, agent: createAgent(protocol, tls) };
+        current = { tls, agent: createAgent(protocol, { ...keepAlive, ...tls }) };
       }
       return current.agent;
     },
     close: () => current?.agent.destroy(),
   };
-}
-
-function createAgent(protocol: string, tls: AgentOptions): Agent {
-  const options = { keepAlive: true, keepAliveMsecs: keepAliveMs };
-  return outliveAborts(
-    protocol === 'https:' ? new https.Agent({ ...options, ...tls }) : new http.Agent(options),
-  );
 }
 
 /** Does not interrupt requests in progress, such as a watch. */

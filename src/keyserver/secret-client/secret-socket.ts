@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import { exitStatus } from '../../runtime/errors.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../runtime/memory.ts';
-import { lookupOf, serverNameOf } from '../../runtime/net/connections.ts';
+import { bareHost, lookupOf, serverNameOf } from '../../runtime/net/host-names.ts';
 import { ResponseReader } from '../../runtime/net/http1.ts';
 import { type ByteSink, HttpError } from '../../runtime/net/http1-chunked-body.ts';
 import { retryAfter } from '../../runtime/net/retry-after.ts';
@@ -126,7 +126,7 @@ export class SecretSocket {
   #connect(): Socket {
     const { address, skipVerify } = this.#options.connection;
     const { secureContext } = this.#options;
-    const host = address.hostname.replace(/^\[|\]$/g, '');
+    const host = bareHost(address);
     const port = Number(address.port || (secureContext ? 443 : 80));
     const target = { host, port, lookup: lookupOf(host) };
     const onread = { buffer: this.#input.bytes, callback: (count: number) => this.#read(count) };

@@ -1,7 +1,8 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { release } from '../../runtime/memory.ts';
-import { lookupOf, resetSocket, serverNameOf } from '../../runtime/net/connections.ts';
+import { resetSocket } from '../../runtime/net/accepted-sockets.ts';
+import { lookupOf, serverNameOf } from '../../runtime/net/host-names.ts';
 import { type ResponseHead, ResponseParser } from '../../runtime/net/http1.ts';
 import { tlsClientLimits } from '../../runtime/net/tls-limits.ts';
 

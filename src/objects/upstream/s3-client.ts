@@ -1,14 +1,12 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { outliveAborts } from '../../runtime/net/connections.ts';
+import { createAgent } from '../../runtime/net/http-client/agent.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { StoreAddress } from './store-settings.ts';
 
 const connectMs = 5_000;
 const answerMs = 20_000;
-const sockets = 32;
+const kept = { keepAlive: true, maxSockets: 32 };
 
 export interface StoreClientParts {
   readonly address: StoreAddress;
@@ -31,11 +29,9 @@ export function storeClient({ address, credentials, ca }: StoreClientParts): S3C
       connectionTimeout: connectMs,
       requestTimeout: answerMs,
       throwOnRequestTimeout: true,
-      httpAgent: outliveAborts(new HttpAgent({ keepAlive: true, maxSockets: sockets })),
+      httpAgent: createAgent('http:', kept),
       // verifies certificates regardless of NODE_TLS_REJECT_UNAUTHORIZED
-      httpsAgent: outliveAborts(
-        new HttpsAgent({ keepAlive: true, maxSockets: sockets, ...(ca && { ca }), rejectUnauthorized: true }),
-      ),
+      httpsAgent: createAgent('https:', { ...kept, ...(ca && { ca }), rejectUnauthorized: true }),
     }),
   });
 }

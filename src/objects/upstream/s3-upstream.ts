@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../runtime/logging/rate-limited-log.ts';
+import { bareHost } from '../../runtime/net/host-names.ts';
 import type { ObjectsConfig } from '../config.ts';
 import { S3Error } from '../s3/error.ts';
 import { serializeQuery, upstreamPath } from '../s3/request.ts';
@@ -269,7 +270,7 @@ export function endpointOf(upstream: URL): StoreEndpoint {
   const base = upstream.pathname.replace(/\/+$/, '');
   return {
     secure,
-    host: upstream.hostname.replace(/^\[|\]$/g, ''),
+    host: bareHost(upstream),
     port: upstream.port === '' ? (secure ? 443 : 80) : Number(upstream.port),
     authority: upstream.host,
     path: (bucket, key) => base + upstreamPath(bucket, key),

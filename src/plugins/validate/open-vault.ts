@@ -16,7 +16,7 @@ import {
 import { messageOf } from '../../runtime/errors.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import { createWipedMemory } from '../../runtime/memory.ts';
-import { serverNameOf } from '../../runtime/net/connections.ts';
+import { bareHost, serverNameOf } from '../../runtime/net/host-names.ts';
 import {
   NotEvaluated,
   NothingNamed,
@@ -198,7 +198,7 @@ export async function peerCertificate(
 }
 
 function open({ url, caFiles, caPath, client }: VaultEndpoint): TLSSocket {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(url);
   return connect({
     host,
     port: Number(url.port || 443),

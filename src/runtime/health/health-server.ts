@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Connections } from '../net/connections.ts';
-import { leaveBodiesUnread } from '../net/stop-parsing.ts';
+import { leaveBodiesUnread } from '../net/http-parser.ts';
 import type { ListenAddress } from '../settings/listen-address.ts';
 import { type HealthServer, type HealthSource, healthPage, listen } from './lean-health-server.ts';
 

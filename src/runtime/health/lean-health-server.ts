@@ -4,7 +4,7 @@ import { exitStatus, SvcError } from '../errors.ts';
 import { NativeError } from '../native/libc.ts';
 import { type Listener, openListener } from '../native/listener.ts';
 import { descriptorOf } from '../native/sockets.ts';
-import { listenAt } from '../net/connections.ts';
+import { listenAt } from '../net/listen.ts';
 import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
 import type { HealthSnapshot, Metrics } from './health.ts';
 

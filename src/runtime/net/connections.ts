@@ -1,10 +1,9 @@
 import http from 'node:http';
-import { type AddressInfo, isIP, type LookupFunction, type Server, type Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { Stream } from 'node:stream';
-import { formatListenAddress, type ListenAddress } from '../settings/listen-address.ts';
-import { emitEveryRequest } from './every-request.ts';
-import { Pace } from './pace.ts';
-import { stopParsing } from './stop-parsing.ts';
+import { acceptedOf, interceptAccepted, peerOf, resetSocket, secureAccepted } from './accepted-sockets.ts';
+import { emitEveryRequest, stopParsing } from './http-parser.ts';
+import { movedBy, Pace } from './pace.ts';
 
 export interface ConnectionBounds {
   /** Maximum number of connections, those in their TLS handshake included. */
@@ -200,13 +199,13 @@ export class Connections {
   #endOfGreediest(newcomer: string | undefined): boolean | undefined {
     if (!this.#bounds.shared) return undefined;
     const byAddress = Map.groupBy(this.#watched, ([{ remoteAddress }]) => remoteAddress);
-    let most: [Socket, Watched][] = [];
-    for (const own of byAddress.values()) if (own.length > most.length) most = own;
-    const [first, second] = most;
+    let greediest: [Socket, Watched][] = [];
+    for (const own of byAddress.values()) if (own.length > greediest.length) greediest = own;
+    const [first, second] = greediest;
     if (first === undefined || second === undefined) return undefined;
     const grown = performance.now() - this.#bounds.staleMs;
     const isOwn = newcomer === first[0].remoteAddress;
-    const among = isOwn ? most.filter(([, { acceptedAt }]) => acceptedAt <= grown) : most;
+    const among = isOwn ? greediest.filter(([, { acceptedAt }]) => acceptedAt <= grown) : greediest;
     const [oldest] = among;
     return oldest !== undefined && (this.#endIdle(among) || this.#end(oldest[0]));
   }
@@ -216,7 +215,7 @@ export class Connections {
     const accepted = this.#handshakes.get(peerOf(socket));
     const watched = accepted && this.#watched.get(accepted);
     if (accepted === undefined || watched === undefined) return;
-    acceptedSockets.set(socket, accepted);
+    secureAccepted(accepted, socket);
     this.#endHandshake(accepted, watched);
     watched.socket = socket;
   }
@@ -252,9 +251,6 @@ export class Connections {
   }
 }
 
-/** Bytes in both directions. */
-export const movedBy = ({ bytesRead, bytesWritten }: Socket): number => bytesRead + bytesWritten;
-
 function count(watched: Watched, by: 1 | -1): void {
   watched.requests += by;
   watched.readBefore = watched.socket.bytesRead;
@@ -287,100 +283,3 @@ function awaitsCaller({ socket, last }: Watched): boolean {
 
 const isUnfinished = ({ handshake, socket, readBefore }: Watched): boolean =>
   handshake !== undefined || socket.bytesRead > readBefore;
-
-/**
- * Has `decide` look at accepted connections in place of the server's own listeners, which make a TLS or HTTP connection
- * of each.
- * @returns hands one to those listeners
- */
-export function interceptAccepted(
-  server: Server,
-  decide: (socket: Socket) => void,
-): (socket: Socket) => void {
-  const listeners = server.listeners('connection');
-  server.removeAllListeners('connection').on('connection', decide);
-  return (socket) => {
-    for (const listener of listeners) listener.call(server, socket);
-  };
-}
-
-/** Equal for a TLS socket and the accepted one below it, and different for all others of a server. */
-export const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
-
-/** By TLS socket. */
-const acceptedSockets = new WeakMap<Socket, Socket>();
-const acceptedOf = (socket: Socket): Socket => acceptedSockets.get(socket) ?? socket;
-
-/**
- * Closes a connection by RST, so that the peer cannot mistake a part for the whole. After a FIN, libuv refuses to
- * reset, and Node 24 would leave the socket open and spin at its exit; such a socket is closed normally.
- *
- * A TLS connection is closed by its TCP connection, which alone can be reset, and only once nothing of OpenSSL is on
- * the stack: this may be called from code that runs within its handshake, promises included, and Node frees the TLS
- * state at once if the TCP connection has gone. The TLS socket then closes by itself.
- * @param carrier the TCP connection below a TLS socket; known for those that `Connections` counts
- */
-export function resetSocket(socket: Socket, carrier = acceptedOf(socket)): void {
-  const close = () => {
-    if (!isEnding(socket) && !isEnding(carrier)) carrier.resetAndDestroy();
-    carrier.destroy();
-  };
-  if (carrier === socket) close();
-  else setImmediate(close);
-}
-
-const isEnding = ({ writableEnded, writableFinished }: Socket): boolean => writableEnded && !writableFinished;
-
-/** Node's default backlog of connections to accept. */
-const usualBacklog = 511;
-
-/**
- * Starts listening, and returns the address with the actual port: `127.0.0.1:8191`, `[::]:8191`. Later failures to
- * accept, for lack of descriptors or memory, are ignored.
- * @param refused makes the error to throw if the address is not available
- */
-export async function listenAt(
-  server: Server,
-  { host, port }: ListenAddress,
-  refused: (cause: NodeJS.ErrnoException) => Error,
-  backlog: number = usualBacklog,
-): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.on('error', (cause) => reject(refused(cause)));
-    server.listen({ host, port, backlog }, resolve);
-  });
-  const bound = server.address() as AddressInfo;
-  return formatListenAddress({ host: bound.address, port: bound.port });
-}
-
-type Connect = (...parameters: Parameters<http.Agent['createConnection']>) => Socket;
-
-const ignored = (): void => undefined;
-
-/**
- * Node removes its error listener from a kept connection when a response ends. A request aborted at that moment would
- * destroy the connection with an unhandled error, which ends the process.
- */
-export function outliveAborts<T extends http.Agent>(agent: T): T {
-  const connect = agent.createConnection.bind(agent) as Connect;
-  agent.createConnection = (options, callback) => connect(options, callback).on('error', ignored);
-  return agent;
-}
-
-const loopback = '127.0.0.1';
-
-const localhost: LookupFunction = (_name, { all }, callback) =>
-  all ? callback(null, [{ address: loopback, family: 4 }]) : callback(null, loopback, 4);
-
-/**
- * Lookup function for a host; undefined for the system's. Unencrypted traffic must only go to loopback addresses, but
- * others may be able to write a container's /etc/hosts and redirect `localhost`. It is resolved to one loopback address
- * only, since others could listen on the second one while the server is up.
- */
-export const lookupOf = (host: string): LookupFunction | undefined =>
-  withoutDot(host.toLowerCase()) === 'localhost' ? localhost : undefined;
-
-/** What a TLS client names: no address, and no dot at the end (RFC 6066), which most servers refuse. */
-export const serverNameOf = (host: string): string => (isIP(host) === 0 ? withoutDot(host) : '');
-
-const withoutDot = (host: string): string => host.replace(/\.$/, '');

@@ -216,14 +216,14 @@ function parseHeaders(text: string, from: number): ResponseHeaders {
 
 /** Servers repeat header names in every response, so their strings are reused. */
 const known = new Map<string, string>();
-const mostKnown = 256;
+const maxKnown = 256;
 
 function lowerName(name: string): string {
   const lower = known.get(name);
   if (lower !== undefined) return lower;
   if (!fieldName.test(name)) throw new HttpError('the answer has a malformed header');
   const made = name.toLowerCase();
-  if (known.size < mostKnown && name.length < 64) known.set(name, made);
+  if (known.size < maxKnown && name.length < 64) known.set(name, made);
   return made;
 }
 

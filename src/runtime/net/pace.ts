@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 /** What has to move in a time; less is slow. */
 export interface MinPace {
   readonly bytes: number;
@@ -30,3 +32,6 @@ export class Pace {
     return now - this.#since >= this.#min.ms ? this.#since : undefined;
   }
 }
+
+/** Bytes in both directions. */
+export const movedBy = ({ bytesRead, bytesWritten }: Socket): number => bytesRead + bytesWritten;

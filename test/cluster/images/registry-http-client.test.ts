@@ -6,9 +6,10 @@ import * as assert from 'uvu/assert';
 import {
   type ConnectRules,
   createRegistryHttpClient,
-  judgeAddresses,
+  judgedLookup,
   placeOf,
 } from '../../../src/cluster/images/registry-http-client.ts';
+import { createAgent } from '../../../src/runtime/net/http-client/agent.ts';
 import { listen } from '../../support/loopback.ts';
 
 const test = suite<{ port: number; stop: () => void }>('addresses that registries are asked at');
@@ -35,7 +36,7 @@ function resolving(...answers: readonly string[][]): NonNullable<ConnectRules['l
 }
 
 function ask(url: string, rules: ConnectRules): Promise<string> {
-  const agent = judgeAddresses(new http.Agent({ maxTotalSockets: 1 }), rules);
+  const agent = createAgent('http:', { maxTotalSockets: 1 }, { lookup: judgedLookup(rules) });
   return new Promise<string>((resolve, reject) => {
     http
       .get(url, { agent }, (response) => void response.toArray().then((all) => resolve(all.join('')), reject))
@@ -75,10 +76,8 @@ test('a literal is judged although no name is looked up, and a trusted place is 
 });
 
 test('one that had to wait for a connection to end is refused like any other', async ({ port }) => {
-  const agent = judgeAddresses(new http.Agent({ maxTotalSockets: 1 }), {
-    local: false,
-    trusted: new Set([`127.0.0.1:${port}`]),
-  });
+  const lookup = judgedLookup({ local: false, trusted: new Set([`127.0.0.1:${port}`]) });
+  const agent = createAgent('http:', { maxTotalSockets: 1 }, { lookup });
   const get = (url: string) =>
     new Promise<string>((resolve, reject) => {
       http

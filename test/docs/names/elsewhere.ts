@@ -1,7 +1,6 @@
 /** Names in pages that look like ours and are of something else: what of. */
 export const elsewhere: Readonly<Record<string, string>> = {
   SVC_TESTBED_CACHE: 'the test bed',
-  SVC_TEST_ENTRY: 'the test bed',
   SVC_TEST_VM_CONSOLES: 'the test bed',
   SVC_TEST_ENTRY: 'tests of what another tree has',
   SVC_LAYOUT: 'a constant of C',

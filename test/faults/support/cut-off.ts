@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { resetSocket } from '../../../src/runtime/net/connections.ts';
+import { resetSocket } from '../../../src/runtime/net/accepted-sockets.ts';
 import type { CutManner } from '../../support/types.ts';
 
 export interface CutUpload {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { resetSocket } from '../../../src/runtime/net/connections.ts';
+import { resetSocket } from '../../../src/runtime/net/accepted-sockets.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';
 
 const test = suite('resetSocket');

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { interceptAccepted, peerOf } from '../../../runtime/net/connections.ts';
+import { interceptAccepted, peerOf } from '../../../runtime/net/accepted-sockets.ts';
 
 /** Sockets that wait for their handshake need little memory. The limit is above what any cluster opens. */
 const maxQueued = 1_000;

@@ -4,7 +4,7 @@ import type { ResponseWriter } from '../../../objects/context.ts';
 import { s3Error } from '../../../objects/s3/error.ts';
 import { type BlockBody, textInBlocks } from '../../../runtime/bounds/block-body.ts';
 import { release } from '../../../runtime/memory.ts';
-import { resetSocket } from '../../../runtime/net/connections.ts';
+import { resetSocket } from '../../../runtime/net/accepted-sockets.ts';
 
 export interface HttpResponseWriterOptions {
   /** Milliseconds after which a caller that reads nothing is disconnected. */

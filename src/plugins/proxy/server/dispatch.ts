@@ -13,7 +13,8 @@ import { createPayload, hasBody } from '../../../objects/s3/received-payload.ts'
 import { mergeHoisted, parseTarget, type S3Request } from '../../../objects/s3/request.ts';
 import type { VerifiedSignature } from '../../../objects/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { movedBy, resetSocket } from '../../../runtime/net/connections.ts';
+import { resetSocket } from '../../../runtime/net/accepted-sockets.ts';
+import { movedBy } from '../../../runtime/net/pace.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
 import {

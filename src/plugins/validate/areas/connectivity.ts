@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { bareHost } from '../../../runtime/net/host-names.ts';
 import { counted } from '../../../runtime/units.ts';
 import {
   type Check,
@@ -204,7 +205,7 @@ async function tryConnection(address: URL, signal: AbortSignal): Promise<CheckRe
 
 /** @returns why there is no connection, such as ECONNREFUSED; undefined if there is one */
 function refusalAt(url: URL, signal: AbortSignal): Promise<string | undefined> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(url);
   return new Promise((resolve) => {
     const socket = connect({ host, port: portOf(url), timeout: attemptMs });
     const end = (refusal: string | undefined) => {

@@ -1,8 +1,7 @@
-import { get } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { KubeError, readBody } from '../../../cluster/kube/client.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import { limitAnswer } from '../../../runtime/net/limit-answer.ts';
+import { sendRequest } from '../../../runtime/net/http-client/send-request.ts';
 import { counted } from '../../../runtime/units.ts';
 import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, verdict } from '../check.ts';
 import type { SeenPod } from './pods.ts';
@@ -49,27 +48,20 @@ function failed({ message, status }: KubeError): PodAnswer {
 }
 
 /** Asks an address of the cluster's network if this process is in it. Undefined if the address is not reachable. */
-function askDirectly(
+async function askDirectly(
   address: string,
   port: number,
   path: string,
   signal: AbortSignal,
 ): Promise<PodAnswer | undefined> {
-  const host = isIPv6(address) ? `[${address}]` : address;
-  return new Promise((resolve) => {
-    const request = limitAnswer(get(`http://${host}:${port}/${path}`, { signal, agent: false }));
-    request
-      .on('error', () => resolve(undefined))
-      .once('response', (response) => {
-        const { statusCode: status = 0 } = response;
-        const answer = (text: string): PodAnswer =>
-          status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
-        readBody(path, response, maxBytes).then(
-          (text) => resolve(answer(text)),
-          () => resolve(undefined),
-        );
-      });
-  });
+  const url = new URL(`http://${isIPv6(address) ? `[${address}]` : address}:${port}/${path}`);
+  try {
+    const { status, body } = await sendRequest({ url, agent: false, signal });
+    const text = await readBody(path, body, maxBytes);
+    return status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
+  } catch {
+    return undefined;
+  }
 }
 
 /** `silent`: no response from the pod. */
@@ -86,7 +78,7 @@ export function problemOf(answer: PodAnswer): string | undefined {
 
 /** A small sample: pods of one namespace share a policy, and mostly their egress path. */
 const eachNamespace = 3;
-const maxPods = 300;
+const maxAsked = 300;
 const atOnce = 16;
 
 export interface PodRequest {
@@ -138,5 +130,5 @@ function sampleOf(pods: readonly SeenPod[]): readonly SeenPod[] {
     .flatMap((all) =>
       all.toSorted((one, other) => Number(one.ready) - Number(other.ready)).slice(0, eachNamespace),
     )
-    .slice(0, maxPods);
+    .slice(0, maxAsked);
 }

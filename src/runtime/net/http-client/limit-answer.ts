@@ -1,6 +1,6 @@
 import type { ClientRequest } from 'node:http';
-import { limitPieces } from './limit-pieces.ts';
-import { stopParsing } from './stop-parsing.ts';
+import { stopParsing } from '../http-parser.ts';
+import { limitPieces } from '../limit-pieces.ts';
 
 /** Servers send one or two: `100 Continue`, `103 Early Hints`. */
 const maxInterimAnswers = 16;

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { kubeClientOver } from '../../../src/cluster/kube/create-client.ts';
-import { createAgentPool } from '../../../src/cluster/kube/kubeconfig.ts';
-import { outliveAborts } from '../../../src/runtime/net/connections.ts';
+import { kubeClientOver } from '../../../../src/cluster/kube/create-client.ts';
+import { createAgentPool } from '../../../../src/cluster/kube/kubeconfig.ts';
+import { createAgent } from '../../../../src/runtime/net/http-client/agent.ts';
 
 interface Context {
   server: http.Server;
@@ -30,7 +30,7 @@ test.after.each(({ server }) => {
 });
 
 test('ends no process', async ({ origin, stop }) => {
-  const agent = outliveAborts(new http.Agent({ keepAlive: true }));
+  const agent = createAgent('http:', { keepAlive: true });
   const failures: Error[] = [];
   const request = http.get(origin, { agent, signal: stop.signal }, (answer) => {
     answer.once('data', () => stop.abort());

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { listenAt } from '../../../src/runtime/net/connections.ts';
+import { listenAt } from '../../../src/runtime/net/listen.ts';
 
 const test = suite('servers that listen');
 const loopback = { host: '127.0.0.1', port: 0 };
