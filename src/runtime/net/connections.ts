@@ -4,6 +4,13 @@ import type { Stream } from 'node:stream';
 import { acceptedOf, interceptAccepted, peerOf, resetSocket, secureAccepted } from './accepted-sockets.ts';
 import { emitEveryRequest, stopParsing } from './http-parser.ts';
 import { movedBy, Pace } from './pace.ts';
+import {
+  awaitsCaller,
+  countRequest,
+  endIdle,
+  givesWayBefore,
+  type WatchedConnection,
+} from './watched-connection.ts';
 
 export interface ConnectionBounds {
   /** Maximum number of connections, those in their TLS handshake included. */
@@ -26,31 +33,6 @@ export interface ConnectionBounds {
   readonly hold: () => (() => void) | undefined;
 }
 
-interface Watched {
-  /** What requests come from: after the handshake, the TLS socket. */
-  socket: Socket;
-  /** Peer of a connection in its TLS handshake. */
-  handshake: string | undefined;
-  requests: number;
-  /** Of them, those that were refused: nothing but the rest of their bodies is awaited. */
-  refused: number;
-  /** The last one that began, until it ends: idle connections keep no heads. */
-  last: Begun | undefined;
-  /** `bytesRead` at the end of the last request: if more was read, the next head is incomplete. */
-  readBefore: number;
-  idleSince: number;
-  readonly acceptedAt: number;
-  readonly pace: Pace;
-  /** Gives back the memory of the connection. */
-  readonly release: () => void;
-}
-
-/** A request and what its connection had sent when it began. */
-interface Begun {
-  readonly request: http.IncomingMessage;
-  readonly writtenBefore: number;
-}
-
 const unbounded = Number.POSITIVE_INFINITY;
 
 /**
@@ -61,7 +43,7 @@ const unbounded = Number.POSITIVE_INFINITY;
 export class Connections {
   readonly #bounds: ConnectionBounds;
   /** By accepted socket. */
-  readonly #watched = new Map<Socket, Watched>();
+  readonly #watched = new Map<Socket, WatchedConnection>();
   /** Accepted sockets in their TLS handshake by peer, oldest first. */
   readonly #handshakes = new Map<string, Socket>();
   #closing = false;
@@ -101,12 +83,12 @@ export class Connections {
     // it is being closed
     if (watched === undefined) return false;
     if (isOver) return !this.#end(accepted);
-    count(watched, 1);
+    countRequest(watched, 1);
     if (response instanceof http.ServerResponse)
       watched.last = { request: response.req, writtenBefore: socket.bytesWritten };
     response.once('close', () => {
       if (watched.requests === 1) watched.last = undefined;
-      count(watched, -1);
+      countRequest(watched, -1);
       if (this.#closing) endIdle(watched);
     });
     return true;
@@ -199,7 +181,7 @@ export class Connections {
   #endOfGreediest(newcomer: string | undefined): boolean | undefined {
     if (!this.#bounds.shared) return undefined;
     const byAddress = Map.groupBy(this.#watched, ([{ remoteAddress }]) => remoteAddress);
-    let greediest: [Socket, Watched][] = [];
+    let greediest: [Socket, WatchedConnection][] = [];
     for (const own of byAddress.values()) if (own.length > greediest.length) greediest = own;
     const [first, second] = greediest;
     if (first === undefined || second === undefined) return undefined;
@@ -220,7 +202,7 @@ export class Connections {
     watched.socket = socket;
   }
 
-  #endHandshake(accepted: Socket, watched: Watched): void {
+  #endHandshake(accepted: Socket, watched: WatchedConnection): void {
     const { handshake } = watched;
     // the port may have been used again
     if (handshake !== undefined && this.#handshakes.get(handshake) === accepted)
@@ -228,8 +210,8 @@ export class Connections {
     watched.handshake = undefined;
   }
 
-  #endIdle(among: Iterable<[Socket, Watched]> = this.#watched): boolean {
-    let found: [Socket, Watched] | undefined;
+  #endIdle(among: Iterable<[Socket, WatchedConnection]> = this.#watched): boolean {
+    let found: [Socket, WatchedConnection] | undefined;
     for (const [accepted, watched] of among) {
       if (watched.requests > watched.refused) continue;
       if (found === undefined || givesWayBefore(watched, found[1])) found = [accepted, watched];
@@ -250,36 +232,3 @@ export class Connections {
     if (this.#watched.delete(accepted)) watched?.release();
   }
 }
-
-function count(watched: Watched, by: 1 | -1): void {
-  watched.requests += by;
-  watched.readBefore = watched.socket.bytesRead;
-  watched.idleSince = performance.now();
-}
-
-/** Sends pending responses first. */
-function endIdle({ requests, socket }: Watched): void {
-  if (requests === 0) socket.destroySoon();
-}
-
-function givesWayBefore(one: Watched, other: Watched): boolean {
-  const [first, second] = [claimOf(one), claimOf(other)];
-  return first === second ? one.idleSince < other.idleSince : first < second;
-}
-
-/** What a connection without a request that is being served has for it: the least gives way first. */
-function claimOf(watched: Watched): number {
-  if (watched.requests > 0) return 0;
-  return isUnfinished(watched) ? 1 : 2;
-}
-
-/** Whether its request goes on only if the caller sends or reads; else the caller waits for the server. */
-function awaitsCaller({ socket, last }: Watched): boolean {
-  if (socket.writableLength > 0 || last === undefined) return true;
-  const { request, writtenBefore } = last;
-  const awaitsContinue = request.headers.expect !== undefined && socket.bytesWritten === writtenBefore;
-  return !request.complete && request.readableLength === 0 && !awaitsContinue;
-}
-
-const isUnfinished = ({ handshake, socket, readBefore }: Watched): boolean =>
-  handshake !== undefined || socket.bytesRead > readBefore;

@@ -145,8 +145,8 @@ export async function withinTime<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const controller = new AbortController();
-  const late = new RequestError('timeout', `no complete answer within ${timeoutMs} ms`);
-  const timer = setTimeout(() => controller.abort(late), timeoutMs);
+  const late = () => new RequestError('timeout', `no complete answer within ${timeoutMs} ms`);
+  const timer = setTimeout(() => controller.abort(late()), timeoutMs);
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   try {
