@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { hostsAnnotation } from '../egress/contract.ts';
 import { addressVariables } from '../egress/wanted.ts';
-import { concernsEgress, type ObservedPolicy, type ObservedSpec } from '../egress/widening.ts';
+import { concernsEgress, isWellFormed, type ObservedPolicy, type ObservedSpec } from '../egress/widening.ts';
 import { proxyName, wrapperProgram } from '../injection/protected-pods.ts';
 import { annotationNames, isOurs } from '../injection/resolve/annotations.ts';
 import type {
@@ -251,6 +251,7 @@ export function projectPolicy(object: PolicyObject): KnownPolicy {
 
 /** Without rules for ingress. */
 function projectPolicySpec(spec: ObservedSpec): ObservedSpec {
+  if (!isWellFormed(spec)) return anyEgress;
   const { policyTypes = ['Ingress'] } = spec;
   if (!concernsEgress(spec)) return { policyTypes };
   const egress = pick(spec, ['podSelector', 'policyTypes', 'egress']);
@@ -260,7 +261,7 @@ function projectPolicySpec(spec: ObservedSpec): ObservedSpec {
 /** JSON characters; a policy of ours with a thousand destinations has some hundred thousand. */
 const maxPolicy = 256 * 1024;
 
-/** Stands for a policy that is too long to be kept: it is reported as one that widens what the namespace may reach. */
+/** Stands for a policy that is too long to be kept, or malformed: it is reported as one that widens what the namespace may reach. */
 export const anyEgress: ObservedSpec = { podSelector: {}, policyTypes: ['Egress'], egress: [{}] };
 
 /** Returns the same object for equal values. */
