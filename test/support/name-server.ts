@@ -36,11 +36,17 @@ export interface NameServer extends Stoppable {
   readonly under: readonly string[];
 }
 
-/** @throws Error where port 53 cannot be had, as without root */
-export async function startNameServer(): Promise<NameServer> {
+/**
+ * @param answer in place of `addresses`
+ * @throws Error where port 53 cannot be had, as without root
+ */
+export async function startNameServer(
+  answer?: (name: string) => readonly string[] | undefined,
+): Promise<NameServer> {
   const addresses = new Map<string, readonly string[]>();
   const socket = createSocket('udp4', (question, { port, address }) => {
-    const found = addresses.get(nameIn(question));
+    const name = nameIn(question);
+    const found = answer === undefined ? addresses.get(name) : answer(name);
     const data = found?.map((each) => each.split('.').map(Number));
     const reply = replyTo(question, { [A]: data ?? NXDOMAIN, [AAAA]: data ? [] : NXDOMAIN });
     if (reply !== undefined) socket.send(reply, port, address);

@@ -130,3 +130,40 @@ interface ObservedPort {
 export function concernsEgress({ policyTypes, egress = [] }: ObservedSpec): boolean {
   return policyTypes?.includes('Egress') ?? egress.length > 0;
 }
+
+/** Whether its members are of the types that an API server checks; what is not cannot be compared with ours. */
+export function isWellFormed(spec: unknown): boolean {
+  if (!isMap(spec)) return false;
+  const { podSelector, policyTypes, egress } = spec;
+  return isSelector(podSelector) && isListOf(policyTypes, isText) && isListOf(egress, isRule);
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Of a member that may be missing. */
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isItem));
+}
+
+const isRule = (rule: unknown): boolean =>
+  isMap(rule) && isListOf(rule['to'], isPeer) && isListOf(rule['ports'], isMap);
+
+function isPeer(peer: unknown): boolean {
+  if (!isMap(peer)) return false;
+  const { ipBlock, namespaceSelector, podSelector } = peer;
+  const isBlock = ipBlock === undefined || (isMap(ipBlock) && isText(ipBlock['cidr']));
+  return isBlock && isSelector(namespaceSelector) && isSelector(podSelector);
+}
+
+function isSelector(selector: unknown): boolean {
+  if (selector === undefined) return true;
+  if (!isMap(selector)) return false;
+  const { matchLabels = {}, matchExpressions } = selector;
+  return isMap(matchLabels) && isListOf(matchExpressions, isRequirement);
+}
+
+const isRequirement = (requirement: unknown): boolean =>
+  isMap(requirement) && isText(requirement['key']) && isListOf(requirement['values'], isText);

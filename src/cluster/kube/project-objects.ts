@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { hostsAnnotation } from '../egress/contract.ts';
 import { addressVariables } from '../egress/wanted.ts';
-import { concernsEgress, type ObservedPolicy, type ObservedSpec } from '../egress/widening.ts';
+import { concernsEgress, isWellFormed, type ObservedPolicy, type ObservedSpec } from '../egress/widening.ts';
 import { proxyName, wrapperProgram } from '../injection/protected-pods.ts';
 import { annotationNames, isOurs } from '../injection/resolve/annotations.ts';
 import type {
@@ -21,14 +21,7 @@ import {
   type KnownServiceConfig,
   type KnownWorkload,
 } from './known-objects.ts';
-import {
-  hasOtherWriters,
-  isOperators,
-  type OwnedMetadata,
-  podSecurityLabel,
-  protectedLabel,
-  proxyLabel,
-} from './labels.ts';
+import { hasOtherWriters, isOperators, type OwnedMetadata, protectedLabel, proxyLabel } from './labels.ts';
 import type { Container, EnvironmentVariable, OwnerReference, Pod, PodMetadata, PodSpec } from './pod.ts';
 
 export type PodObject = KubeObject & Pod;
@@ -68,7 +61,7 @@ function projectTemplate({ metadata = {}, spec }: PodTemplate, intern: Intern): 
  */
 const maxKept = 64 * 1024;
 
-const isTooLong = (value: object, max = maxKept): boolean => JSON.stringify(value).length > max;
+export const isTooLong = (value: object, max = maxKept): boolean => JSON.stringify(value).length > max;
 
 /** Marks a static pod, which cannot be protected. */
 const mirror = 'kubernetes.io/config.mirror';
@@ -205,56 +198,6 @@ export function projectNamespace({ metadata }: KubeObject): KnownNamespace {
   return { name, labels, terminating: deletionTimestamp !== undefined };
 }
 
-/** With the labels that say how its pods are treated. */
-export function markNamespace({ labels, ...rest }: KnownNamespace): KnownNamespace {
-  return { ...rest, ...markedLabels(labels, [protectedLabel, podSecurityLabel]) };
-}
-
-/** Counts as unprotected, but keeps what marks it as one that policies select. */
-export function markPod({ pod, ...rest }: KnownPod): KnownPod {
-  const { labels, annotations: _, ownerReferences: __, ...metadata } = pod.metadata;
-  return { ...rest, pod: { ...pod, metadata: { ...metadata, ...markedLabels(labels) }, spec: unknownSpec } };
-}
-
-const unknownSpec: PodSpec = { containers: [{ name: 'unknown', command: [] }] };
-
-function markedLabels(
-  labels: Readonly<Record<string, string>> = {},
-  wanted: readonly string[] = [protectedLabel, proxyLabel],
-) {
-  const own = wanted.filter((name) => Object.hasOwn(labels, name));
-  return { labels: Object.fromEntries(own.map((name) => [name, labels[name] ?? ''])) };
-}
-
-export function markWorkload({ template, ...rest }: KnownWorkload): KnownWorkload {
-  if (template === undefined) return { ...rest, owner: undefined, template };
-  return { ...rest, template: { metadata: markedLabels(template.metadata.labels), spec: unknownSpec } };
-}
-
-/** Selects what it did; every pod of the namespace if even its selector is large. */
-export function markServiceConfig({ spec, status, ...rest }: KnownServiceConfig): KnownServiceConfig {
-  const { selector = {} } = spec ?? {};
-  const known = isTooLong(selector, maxMark) ? {} : selector;
-  return { ...rest, spec: { selector: known, tooLarge: true }, status: markStatus(status) };
-}
-
-export function markSecretMapping({ status, ...rest }: KnownSecretMapping): KnownSecretMapping {
-  return { ...rest, spec: { secrets: [], tooLarge: true }, status: markStatus(status) };
-}
-
-const maxMark = 2 * 1024;
-
-/** Without the conditions it would be written again and again, with another time of their last change. */
-function markStatus<Status extends object>(status: Status): Status {
-  const { usedBy: _, ...rest } = status as Status & { readonly usedBy?: unknown };
-  return (isTooLong(rest, 2 * maxMark) ? {} : rest) as Status;
-}
-
-/** Counts as one that allows everything. */
-export function markPolicy(policy: KnownPolicy): KnownPolicy {
-  return { ...policy, labels: {}, hosts: undefined, spec: anything };
-}
-
 export function projectServiceConfig(
   object: CustomObject<ServiceConfigSpec, ServiceConfigStatus>,
 ): KnownServiceConfig {
@@ -308,17 +251,18 @@ export function projectPolicy(object: PolicyObject): KnownPolicy {
 
 /** Without rules for ingress. */
 function projectPolicySpec(spec: ObservedSpec): ObservedSpec {
+  if (!isWellFormed(spec)) return anyEgress;
   const { policyTypes = ['Ingress'] } = spec;
   if (!concernsEgress(spec)) return { policyTypes };
   const egress = pick(spec, ['podSelector', 'policyTypes', 'egress']);
-  return isTooLong(egress, maxPolicy) ? anything : egress;
+  return isTooLong(egress, maxPolicy) ? anyEgress : egress;
 }
 
 /** JSON characters; a policy of ours with a thousand destinations has some hundred thousand. */
 const maxPolicy = 256 * 1024;
 
-/** Stands for a policy that is too long to be kept: it is reported as one that widens what the namespace may reach. */
-const anything: ObservedSpec = { podSelector: {}, policyTypes: ['Egress'], egress: [{}] };
+/** Stands for a policy that is too long to be kept, or malformed: it is reported as one that widens what the namespace may reach. */
+export const anyEgress: ObservedSpec = { podSelector: {}, policyTypes: ['Egress'], egress: [{}] };
 
 /** Returns the same object for equal values. */
 type Intern = <T extends object>(value: T) => T;

@@ -1,12 +1,13 @@
 import { totalmem } from 'node:os';
 import { KeptRoom } from '../../cluster/kube/kept-room.ts';
-import type { Keeping } from '../../cluster/kube/reflect.ts';
+import type { Marking } from '../../cluster/kube/marks.ts';
+import type { Keeping } from '../../cluster/kube/object-keeper.ts';
 import type { Metrics } from '../../runtime/health/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../runtime/logging/rate-limited-log.ts';
 
 /** How much is kept of the objects of a kind, in the room of all. */
-export type KeepingOf = <T extends Named>(resource: string, mark: (value: T) => T) => Keeping<T>;
+export type KeepingOf = <T extends Named>(resource: string, marking: Marking<T>) => Keeping<T>;
 
 interface Named {
   readonly name: string;
@@ -32,22 +33,27 @@ function memoryOfContainer(): number {
 
 const lines = { burst: 20, everyMs: 10_000 };
 
+/** Of the room. What is larger, or finds no room, takes this part; a mark has some 0.6 KB. */
+const shareOfMarks = 1 / 8;
+
 /** The room of all objects; says in the log and a metric what does not fit. */
 export function createClusterRoom(
   log: Logger,
   metrics: Metrics,
-  room = new KeptRoom(roomWithin(memoryOfContainer())),
+  bytes = roomWithin(memoryOfContainer()),
 ): KeepingOf {
+  const room = new KeptRoom(bytes * (1 - shareOfMarks));
+  const roomOfMarks = new KeptRoom(bytes * shareOfMarks);
   const marks = metrics.gauge(
     'svc_cluster_objects_too_large',
     'Objects that are too large to be kept beside the others of their namespace',
     ['resource'],
   );
-  return (resource, mark) => {
+  return (resource, marking) => {
     const limitedLog = new RateLimitedLog(log, lines);
     marks.set(0, { resource });
     return {
-      ...{ room, mark },
+      ...{ room, roomOfMarks, ...marking },
       onMarked: ({ namespace, name }) =>
         limitedLog.warn('cluster.object.too_large', (leftOut) => ({
           ...{ resource, namespace, name },

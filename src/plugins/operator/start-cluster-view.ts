@@ -1,12 +1,15 @@
 import type { KubeClient, KubeObject } from '../../cluster/kube/client.ts';
 import { ownerOf } from '../../cluster/kube/known-objects.ts';
 import {
+  type Marking,
+  markingOfNamespaces,
+  markingOfPods,
+  markingOfSecretMappings,
+  markingOfServiceConfigs,
+  markingOfWorkloads,
+} from '../../cluster/kube/marks.ts';
+import {
   createIntern,
-  markNamespace,
-  markPod,
-  markSecretMapping,
-  markServiceConfig,
-  markWorkload,
   type PodObject,
   projectNamespace,
   projectPod,
@@ -68,12 +71,12 @@ export function startClusterView(
   const followAll = <O extends KubeObject, T extends { readonly name: string }>(
     path: string,
     project: (object: O) => T,
-    mark: (value: T) => T,
+    marking: Marking<T>,
   ): Following<T> => {
     const resource = path.slice(path.lastIndexOf('/') + 1);
     const heard = state.of(resource);
     const timing = { watchMs, ...options.timing };
-    const keeping = keepingOf(resource, mark);
+    const keeping = keepingOf(resource, marking);
     const following = follow<O, T>({ client, log, signal, path, project, keeping, ...heard, timing });
     all.push(following);
     return following;
@@ -83,14 +86,22 @@ export function startClusterView(
     followAll<WorkloadObject, KnownWorkload>(
       path,
       (object) => projectWorkload(kind, object, intern),
-      markWorkload,
+      markingOfWorkloads,
     ),
   ]);
   const view = {
-    namespaces: followAll('/api/v1/namespaces', projectNamespace, markNamespace),
-    serviceConfigs: followAll(`/apis/${apiVersion}/serviceconfigs`, projectServiceConfig, markServiceConfig),
-    secretMappings: followAll(`/apis/${apiVersion}/secretmappings`, projectSecretMapping, markSecretMapping),
-    pods: followAll('/api/v1/pods', (object: PodObject) => projectPod(object, intern), markPod),
+    namespaces: followAll('/api/v1/namespaces', projectNamespace, markingOfNamespaces),
+    serviceConfigs: followAll(
+      `/apis/${apiVersion}/serviceconfigs`,
+      projectServiceConfig,
+      markingOfServiceConfigs,
+    ),
+    secretMappings: followAll(
+      `/apis/${apiVersion}/secretmappings`,
+      projectSecretMapping,
+      markingOfSecretMappings,
+    ),
+    pods: followAll('/api/v1/pods', (object: PodObject) => projectPod(object, intern), markingOfPods),
     workloads: allWorkloads(new Map(workloads)),
     keepingOf,
     synced: false,

@@ -9,6 +9,7 @@ import {
   type ObservedSpec,
   wideningPolicies,
 } from '../../../src/cluster/egress/widening.ts';
+import { type PolicyObject, projectPolicy } from '../../../src/cluster/kube/project-objects.ts';
 import { mayConnect, type PolicyPod } from '../../support/network-policy.ts';
 
 const test = suite('policies that widen the egress of protected pods');
@@ -145,5 +146,49 @@ function reaches(policies: readonly (NetworkPolicy | object)[], probe: Probe): b
 function policy(rules: readonly ObservedRule[]): ObservedPolicy & { metadata: { namespace: string } } {
   return { name: 'other', metadata: { namespace: 'vault' }, spec: egress(...rules) };
 }
+
+const malformed: Readonly<Record<string, unknown>> = {
+  'no object': 'text',
+  'types that are no list': { podSelector: {}, policyTypes: 5 },
+  'rules that are no list': { policyTypes: ['Egress'], egress: 5 },
+  'a rule that is no object': { policyTypes: ['Egress'], egress: [null] },
+  'peers that are no list': { policyTypes: ['Egress'], egress: [{ to: null, ports: [{ port: 1 }] }] },
+  'a block without an address': { policyTypes: ['Egress'], egress: [{ to: [{ ipBlock: { cidr: 5 } }] }] },
+  'labels that are no map': { podSelector: { matchLabels: null }, policyTypes: ['Egress'] },
+  'requirements that are none': { podSelector: { matchExpressions: [null] }, policyTypes: ['Egress'] },
+};
+const known = (spec: unknown) => {
+  const metadata = { name: 'other', namespace: 'n', uid: 'u', resourceVersion: '1' };
+  return projectPolicy({ metadata, spec } as PolicyObject).spec;
+};
+for (const [name, spec] of Object.entries(malformed))
+  test(`a malformed policy counts as one that allows everything: ${name}`, () => {
+    assert.equal(names(known(spec)), ['other']);
+  });
+
+test('no policy, however malformed, makes it fail', () => {
+  const keys = [
+    'podSelector',
+    'policyTypes',
+    'egress',
+    'to',
+    'ports',
+    'ipBlock',
+    'cidr',
+    'matchLabels',
+    'key',
+  ];
+  const member = fc.oneof(fc.constantFrom(...keys), fc.string());
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom<unknown>(null, 5, 'Egress', '10.0.0.0/8', true),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(member, tie('value'), { maxKeys: 4 }),
+    ),
+  }));
+  const spec = fc.record({ podSelector: value, policyTypes: value, egress: value }, { requiredKeys: [] });
+  fc.assert(fc.property(spec, (each) => void names(known(each))));
+});
 
 test.run();

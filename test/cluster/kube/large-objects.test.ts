@@ -3,12 +3,16 @@ import * as assert from 'uvu/assert';
 import { type KubeObject, keyOf, maxObjectParts } from '../../../src/cluster/kube/client.ts';
 import { bytesOf, KeptRoom } from '../../../src/cluster/kube/kept-room.ts';
 import {
-  markNamespace,
-  markPod,
-  markPolicy,
-  markSecretMapping,
-  markServiceConfig,
-  markWorkload,
+  markingOfNamespaces,
+  markingOfPods,
+  markingOfPolicies,
+  markingOfSecretMappings,
+  markingOfServiceConfigs,
+  markingOfWorkloads,
+} from '../../../src/cluster/kube/marks.ts';
+import type { Keeping } from '../../../src/cluster/kube/object-keeper.ts';
+import { createStore } from '../../../src/cluster/kube/object-store.ts';
+import {
   projectNamespace,
   projectPod,
   projectPolicy,
@@ -17,7 +21,7 @@ import {
   projectWorkload,
 } from '../../../src/cluster/kube/project-objects.ts';
 import { outlineOfObject, readJson } from '../../../src/cluster/kube/read-object.ts';
-import { createStore, type Keeping, type Reflector, reflect } from '../../../src/cluster/kube/reflect.ts';
+import { type Reflector, reflect } from '../../../src/cluster/kube/reflect.ts';
 import { type FakeKube, startFakeKube } from '../../support/fake-kube.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -62,6 +66,8 @@ interface Marks {
 
 const keepingIn = (marks: Marks): Keeping<string> => ({
   room: new KeptRoom(1_000_000),
+  roomOfMarks: new KeptRoom(1_000_000),
+  standIn: (mark) => mark,
   mark: (value) => `mark of ${value}`,
   onMarked: (mark) => marks.told.push(mark),
   onMarks(count) {
@@ -180,28 +186,28 @@ const intern = <T>(value: T): T => value;
 const kinds: Readonly<Record<string, readonly [object: object, made: (object: any) => unknown]>> = {
   'a pod': [
     { metadata, spec: { containers, nodeName: 'node' }, status: { phase: 'Running' } },
-    (object) => markPod(projectPod(object, intern)),
+    (object) => markingOfPods.mark(projectPod(object, intern)),
   ],
   'a pod that has ended': [
     { metadata: { ...metadata, deletionTimestamp: 't' }, spec: { containers }, status: { phase: 'Failed' } },
-    (object) => markPod(projectPod(object, intern)),
+    (object) => markingOfPods.mark(projectPod(object, intern)),
   ],
   'a Deployment': [
     { metadata, spec: { template, selector: { matchLabels: { app: 'a' } } } },
-    (object) => markWorkload(projectWorkload('Deployment', object, intern)),
+    (object) => markingOfWorkloads.mark(projectWorkload('Deployment', object, intern)),
   ],
   'a ReplicaSet of a Deployment': [
     { metadata: { ...metadata, ownerReferences: [reference] }, spec: { template } },
-    (object) => markWorkload(projectWorkload('ReplicaSet', object, intern)),
+    (object) => markingOfWorkloads.mark(projectWorkload('ReplicaSet', object, intern)),
   ],
   'a CronJob': [
     { metadata, spec: { jobTemplate: { spec: { template } } } },
-    (object) => markWorkload(projectWorkload('CronJob', object, intern)),
+    (object) => markingOfWorkloads.mark(projectWorkload('CronJob', object, intern)),
   ],
   'a namespace': [
     { metadata: { ...metadata, labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'baseline' } } },
     ({ metadata: { namespace: _, ...rest } }) => {
-      return markNamespace(projectNamespace({ metadata: rest }));
+      return markingOfNamespaces.mark(projectNamespace({ metadata: rest }));
     },
   ],
   'a ServiceConfig': [
@@ -210,19 +216,19 @@ const kinds: Readonly<Record<string, readonly [object: object, made: (object: an
       spec: { selector: { matchLabels: { app: 'a' } }, secretPaths: tooMany() },
       status: { ...status, matchedPods: 2, protectedPods: 1 },
     },
-    (object) => markServiceConfig(projectServiceConfig(object)),
+    (object) => markingOfServiceConfigs.mark(projectServiceConfig(object)),
   ],
   'a ServiceConfig with a large selector': [
     { metadata, spec: { selector: { matchLabels: more } } },
-    (object) => markServiceConfig(projectServiceConfig(object)),
+    (object) => markingOfServiceConfigs.mark(projectServiceConfig(object)),
   ],
   'a SecretMapping': [
     { metadata, spec: { secrets: tooMany() }, status: { ...status, users: 1, lastValidated: 't' } },
-    (object) => markSecretMapping(projectSecretMapping(object)),
+    (object) => markingOfSecretMappings.mark(projectSecretMapping(object)),
   ],
   'a NetworkPolicy': [
     { metadata, spec: { podSelector: {}, policyTypes: ['Egress'], egress: Array(maxObjectParts).fill({}) } },
-    (object) => markPolicy(projectPolicy(object)),
+    (object) => markingOfPolicies.mark(projectPolicy(object)),
   ],
 };
 

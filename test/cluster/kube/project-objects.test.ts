@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalsOf } from '../../../src/cluster/injection/resolve/resolve-injection.ts';
 import { KeptRoom } from '../../../src/cluster/kube/kept-room.ts';
+import { createStore } from '../../../src/cluster/kube/object-store.ts';
 import {
   createIntern,
   type PodObject,
@@ -9,7 +10,6 @@ import {
   projectPod,
   projectPolicy,
 } from '../../../src/cluster/kube/project-objects.ts';
-import { createStore } from '../../../src/cluster/kube/reflect.ts';
 import { roomWithin } from '../../../src/plugins/operator/cluster-room.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 

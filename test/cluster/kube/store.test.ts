@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KubeObject } from '../../../src/cluster/kube/client.ts';
 import { KeptRoom } from '../../../src/cluster/kube/kept-room.ts';
-import { createStore } from '../../../src/cluster/kube/reflect.ts';
+import { createStore } from '../../../src/cluster/kube/object-store.ts';
 
 const test = suite('store of objects');
 
@@ -76,15 +76,15 @@ test('has what the last word on each object was, whatever came before', () => {
 });
 
 /** Of objects whose value is a text of as many characters as their version says. */
-function roomyStore(room: KeptRoom) {
+function roomyStore(room: KeptRoom, roomOfMarks = new KeptRoom(1_000_000)) {
   const marks: number[] = [];
   const texts = ({ metadata }: KubeObject) => 'a'.repeat(Number(metadata.resourceVersion));
   const store = createStore(
     texts,
     {},
     {
-      ...{ room, mark: () => 'mark', onMarked() {} },
-      onMarks: (count) => marks.push(count),
+      ...{ room, roomOfMarks, mark: () => 'mark', standIn: (mark, key) => `${mark} for ${key}` },
+      ...{ onMarked() {}, onMarks: (count) => marks.push(count) },
     },
   );
   return { store, marks };
@@ -129,6 +129,85 @@ test('a room that is left is empty, however its objects changed', () => {
     store.put(object(`o${step % 7}`, `u${step % 3}`, (step * 997) % 9_000));
   for (let index = 0; index < 7; index++) store.remove(object(`o${index}`, 'u', 0));
   assert.is(room.used, 0);
+});
+
+/** Room for two marks of a namespace. */
+const twoMarks = () => new KeptRoom(1_000);
+const nothing = () => new KeptRoom(0);
+
+test('bounds the marks of a namespace; one thing stands for all objects beyond them', () => {
+  const { store, marks } = roomyStore(nothing(), twoMarks());
+  for (let index = 0; index < 100; index++) {
+    store.put(object(`a${index}`, `u${index}`, 5));
+    store.putOutline(object(`b${index}`, `v${index}`, 5));
+  }
+  assert.equal([...store.values()], ['mark', 'mark', 'mark for n/']);
+  assert.is(store.get('n/'), 'mark for n/');
+  assert.is(marks.at(-1), 2);
+  store.put({ metadata: { name: 'cluster-wide', uid: 'w', resourceVersion: '5' } });
+  assert.is(store.get('cluster-wide'), 'mark');
+});
+
+test('what stands for others stays until a list in which everything has a mark', () => {
+  const { store } = roomyStore(nothing(), twoMarks());
+  const all = ['a', 'b', 'c', 'd'].map((name) => object(name, name, 5));
+  for (const one of all) store.put(one);
+  assert.is(store.get('n/'), 'mark for n/');
+  assert.not(store.wantsList);
+  // the one that it is named after
+  store.remove(object('c', 'c', 6));
+  assert.is(store.get('n/'), 'mark for n/');
+  assert.ok(store.wantsList);
+  const list = (...names: string[]) => {
+    const begun = store.beginList();
+    for (const name of names) begun.put(object(name, name, 5));
+    begun.end();
+  };
+  list('a', 'b', 'd');
+  assert.is(store.get('n/'), 'mark for n/');
+  assert.not(store.wantsList);
+  store.remove(object('a', 'a', 6));
+  assert.ok(store.wantsList);
+  list('b', 'd');
+  assert.equal([...store.values()], ['mark', 'mark']);
+  assert.ok(store.get('n/b') && store.get('n/d'));
+});
+
+test('nothing is forgotten, and rooms are empty at the end, whatever comes and goes', () => {
+  const step = fc.record({
+    name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+    uid: fc.constantFrom('1', '2'),
+    what: fc.constantFrom('put', 'outline', 'remove', 'list'),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const [room, roomOfMarks] = [new KeptRoom(1_500), new KeptRoom(1_000)];
+      const { store } = roomyStore(room, roomOfMarks);
+      const living = new Map<string, KubeObject>();
+      const list = () => {
+        const begun = store.beginList();
+        for (const one of living.values()) begun.put(one);
+        begun.end();
+      };
+      for (const [index, { name, uid, what }] of steps.entries()) {
+        const one = object(name, uid, 100 + index);
+        if (what === 'list') list();
+        else if (what === 'remove') {
+          store.remove(one);
+          living.delete(name);
+        } else {
+          if (what === 'put') store.put(one);
+          else store.putOutline(one);
+          living.set(name, one);
+        }
+        for (const known of living.keys())
+          assert.ok(store.get(`n/${known}`) ?? store.get('n/'), `${known} is forgotten`);
+      }
+      living.clear();
+      list();
+      assert.equal([store.size, room.used, roomOfMarks.used], [0, 0, 0]);
+    }),
+  );
 });
 
 test.run();

@@ -3,13 +3,9 @@ import { policyNames } from '../../../cluster/egress/contract.ts';
 import { isProtected } from '../../../cluster/injection/protected-pods.ts';
 import type { EventRecorder } from '../../../cluster/kube/event-recorder.ts';
 import { managedByUs } from '../../../cluster/kube/labels.ts';
+import { markingOfPolicies } from '../../../cluster/kube/marks.ts';
 import { type NameResolver, systemResolver } from '../../../cluster/kube/name-book.ts';
-import {
-  type KnownPolicy,
-  markPolicy,
-  type PolicyObject,
-  projectPolicy,
-} from '../../../cluster/kube/project-objects.ts';
+import { type KnownPolicy, type PolicyObject, projectPolicy } from '../../../cluster/kube/project-objects.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type ClusterView, type FollowedKind, follow, type KnownPod } from '../cluster-view.ts';
@@ -57,7 +53,7 @@ export function startEgressController(
   const tuning: EgressTuning = { ...defaultTuning, ...options.tuning };
   const policies = follow<PolicyObject, KnownPolicy>({
     ...{ client, log, signal, path: collection, project: projectPolicy },
-    keeping: cluster.keepingOf('networkpolicies', markPolicy),
+    keeping: cluster.keepingOf('networkpolicies', markingOfPolicies),
   });
   const metrics = createEgressMetrics(deps.metrics);
   const newTerm = () =>

@@ -8,13 +8,12 @@ import {
 import type { TLSSocket } from 'node:tls';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { Budget } from '../../../runtime/bounds/budget.ts';
-import { limitPieces } from '../../../runtime/net/limit-pieces.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { frame, numberOfStatus } from '../../../runtime/protocols/grpc.ts';
 import { IncomingReport, ReportPlaces, smallReport } from './incoming-report.ts';
+import { limitFrames } from './limit-frames.ts';
 import { type NodeReportMessage, type NodeReportReply, ReportRefused } from './read-report.ts';
 import type { Caller, ReportHandler } from './report-endpoint.ts';
-import { SentBeside } from './sent-beside.ts';
 
 export interface GrpcEndpoint {
   /**
@@ -24,6 +23,15 @@ export interface GrpcEndpoint {
   serve(socket: TLSSocket, begin: (call: ServerHttp2Stream) => boolean): void;
   /** Ends all connections once their pending requests are answered, within `graceMs`. */
   retire(graceMs: number): void;
+}
+
+export interface GrpcEndpointOptions {
+  /** Gets the reports, as bytes. */
+  readonly answer: ReportHandler;
+  /** Of reports that are longer than a window. */
+  readonly memory: Budget;
+  /** Called with the address of an agent that sent cheap frames without end; all its connections are ended. */
+  readonly onFlood?: (peer: string) => void;
 }
 
 /**
@@ -61,18 +69,23 @@ const path = '/svc.operator.v1.NodeChannel/ReportNode';
 
 type Method = MethodDefinition<NodeReportMessage, NodeReportReply>;
 
-/**
- * Loads the schema; reports reach `answer` as bytes.
- * @param memory of reports that are longer than a window
- */
-export async function createGrpcEndpoint(answer: ReportHandler, memory: Budget): Promise<GrpcEndpoint> {
+/** Loads the schema. */
+export async function createGrpcEndpoint({
+  answer,
+  memory,
+  onFlood,
+}: GrpcEndpointOptions): Promise<GrpcEndpoint> {
   const service = await loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel');
   const { requestDeserialize, responseSerialize } = service['ReportNode'] as Method;
   const places = new ReportPlaces(memory);
-  const sessions = new Set<ServerHttp2Session>();
-  const respond = async (stream: ServerHttp2Stream, caller: Caller, beside: SentBeside) => {
-    const body = limitPieces(stream, (bytes) => beside.reported(bytes));
-    const report = new IncomingReport(body, places, caller.peer, (why) => {
+  /** With their peers. */
+  const sessions = new Map<ServerHttp2Session, string>();
+  const endOf = (flooding: string) => {
+    for (const [session, peer] of sessions) if (peer === flooding) session.destroy();
+    onFlood?.(flooding);
+  };
+  const respond = async (stream: ServerHttp2Stream, caller: Caller) => {
+    const report = new IncomingReport(stream, places, caller.peer, (why) => {
       fail(stream, why);
       stream.close(constants.NGHTTP2_CANCEL);
     });
@@ -87,9 +100,11 @@ export async function createGrpcEndpoint(answer: ReportHandler, memory: Budget):
   return {
     serve(socket, begin) {
       const identity = identityOf(socket);
-      const session = performServerHandshake(socket, options);
-      sessions.add(session);
-      const beside = new SentBeside(socket, () => session.destroy());
+      const session = performServerHandshake(
+        limitFrames(socket, () => endOf(identity.peer)),
+        options,
+      );
+      sessions.set(session, identity.peer);
       // the timeout of Node's own sessions outlives them, and keeps all that they held until it has passed
       const silent = setTimeout(() => session.destroy(), silentMs).unref();
       session
@@ -97,22 +112,20 @@ export async function createGrpcEndpoint(answer: ReportHandler, memory: Budget):
         .on('error', () => {})
         .on('close', () => {
           sessions.delete(session);
-          beside.end();
           clearTimeout(silent);
         });
       const isTooFast = limitPerTurn(maxBegunAtOnce);
       session.on('stream', (stream, headers) => {
         if (isTooFast()) return session.destroy();
         silent.refresh();
-        // such as a report in needlessly many pieces, of which the rest would still come
         stream.on('error', () => session.destroy());
         if (!begin(stream)) return;
-        if (headers[':path'] === path) void respond(stream, { ...identity, token: tokenOf(headers) }, beside);
+        if (headers[':path'] === path) void respond(stream, { ...identity, token: tokenOf(headers) });
         else fail(stream, new ReportRefused('UNIMPLEMENTED', 'there is no such method'));
       });
     },
     retire(graceMs) {
-      const former = [...sessions];
+      const former = [...sessions.keys()];
       for (const session of former) session.close();
       const late = () => {
         for (const session of former) session.destroy();

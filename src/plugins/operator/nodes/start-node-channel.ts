@@ -1,8 +1,11 @@
 import { createSecureContext, createServer } from 'node:tls';
+import { BoundedMap } from '../../../runtime/bounds/bounded-map.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
+import { interceptAccepted, resetSocket } from '../../../runtime/net/accepted-sockets.ts';
 import { Connections } from '../../../runtime/net/connections.ts';
 import { listenAt } from '../../../runtime/net/listen.ts';
 import { tlsContextLimits, tlsLimits } from '../../../runtime/net/tls-limits.ts';
@@ -46,6 +49,10 @@ export interface NodeChannel extends NodeReports {
 const condition = 'node-channel-certificates';
 /** Time to send responses; requests in progress are answered at once. */
 const graceMs = 2_000;
+/** How long nothing is accepted from an address that sent cheap frames without end: two intervals of reports. */
+const keptOutMs = 30_000;
+const maxKeptOut = 1_000;
+const floodLines = { burst: 5, everyMs: 60_000 };
 
 /**
  * Receives the reports of node agents while this replica leads.
@@ -59,8 +66,17 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   const { connections = connectionsIn(process.constrainedMemory()) } = options;
   const { memory = new CallerMemory(connections) } = options;
   const answer = createAnswer({ watch, leadership, tokens, metrics, log });
-  const endpoint = await createGrpcEndpoint(answer, memory.reports);
-  const listener = await listenForNodes(address, certificates, endpoint, { connections, memory });
+  const keptOut = new BoundedMap<string, true>(maxKeptOut, { age: { mostMs: keptOutMs, now } });
+  const floods = new RateLimitedLog(log, floodLines, now);
+  const endpoint = await createGrpcEndpoint({
+    ...{ answer, memory: memory.reports },
+    onFlood(peer) {
+      keptOut.set(peer, true);
+      floods.warn('nodes.flooded', (leftOut) => ({ peer, linesLeftOut: leftOut || undefined }));
+    },
+  });
+  const isLetIn = (peer: string) => keptOut.peek(peer) === undefined;
+  const listener = await listenForNodes(address, certificates, endpoint, { connections, memory, isLetIn });
   certificates.onChange(() => renew(listener, endpoint, options));
   log.info('nodes.listening', { address: listener.address });
   return {
@@ -103,6 +119,14 @@ async function ended(
 /** A call that stands still may be ended for the sake of another connection after `staleMs`. */
 const bounds = { handshakes: 256, staleMs: 2_000, shared: true };
 
+interface ListenerOptions {
+  /** Maximum number. */
+  readonly connections: number;
+  readonly memory: CallerMemory;
+  /** Asked with the address of a connection before its handshake. */
+  readonly isLetIn: (peer: string) => boolean;
+}
+
 interface TlsListener {
   /** With the actual port. */
   readonly address: string;
@@ -120,7 +144,7 @@ async function listenForNodes(
   at: ListenAddress,
   certificates: NodeCertificates,
   endpoint: GrpcEndpoint,
-  { connections: most, memory }: { readonly connections: number; readonly memory: CallerMemory },
+  { connections: most, memory, isLetIn }: ListenerOptions,
 ): Promise<TlsListener> {
   const hold = () => memory.holdConnection();
   const connections = new Connections({ ...bounds, connections: most, hold });
@@ -137,6 +161,10 @@ async function listenForNodes(
     },
   );
   connections.guard(server);
+  const letIn = interceptAccepted(server, (socket) => {
+    if (isLetIn(socket.remoteAddress ?? '')) letIn(socket);
+    else resetSocket(socket);
+  });
   // a connection that fails in its handshake, or does not end it in time, concerns only the caller
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   const address = await listenAt(server, at, (cause) => refused(at, cause));

@@ -5,12 +5,8 @@ import { KeptRoom } from '../../../cluster/kube/kept-room.ts';
 import type { TooLarge } from '../../../cluster/kube/known-objects.ts';
 import { selects } from '../../../cluster/kube/labels.ts';
 import { listAll } from '../../../cluster/kube/list.ts';
-import {
-  markSecretMapping,
-  markServiceConfig,
-  projectSecretMapping,
-  projectServiceConfig,
-} from '../../../cluster/kube/project-objects.ts';
+import { markSecretMapping, markServiceConfig } from '../../../cluster/kube/marks.ts';
+import { projectSecretMapping, projectServiceConfig } from '../../../cluster/kube/project-objects.ts';
 import { apiVersion, type SecretMappingSpec } from '../../../cluster/resources/resources.ts';
 import { Budget } from '../../../runtime/bounds/budget.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';

@@ -43,6 +43,13 @@ async function agentsCertificate(api: LimitedOperator['api']) {
   return { ca: pem('ca.crt'), cert: pem('tls.crt'), key: pem('tls.key') };
 }
 
+/** With what a connection needs to be let in. */
+export async function addressForAgents({ api, operator }: Pick<LimitedOperator, 'api' | 'operator'>) {
+  const [host, port] = String(operator.started['grpc']).split(':');
+  const certificate = await agentsCertificate(api);
+  return { ...certificate, host, port: Number(port), servername: 'svc-operator', ALPNProtocols: ['h2'] };
+}
+
 /** A report that was announced as the longest, of which as much has come as a window takes at first. */
 const unfinished = Buffer.concat([
   ...[opening, headOf(1), frameOf('data', 1, Buffer.concat([announced(1_000_000), Buffer.alloc(16_000)]))],
@@ -55,12 +62,11 @@ export async function holdAsAgents(
   count: number,
   pauseMs: number,
 ): Promise<{ close(): void }> {
-  const [host, port] = String(operator.started['grpc']).split(':');
-  const options = { ...(await agentsCertificate(api)), host, port: Number(port) };
+  const options = await addressForAgents({ api, operator });
   const sockets = new Set<TLSSocket>();
   let isOpen = true;
   const hold = (begun: () => unknown) => {
-    const socket = connectTls({ ...options, servername: 'svc-operator', ALPNProtocols: ['h2'] });
+    const socket = connectTls(options);
     sockets.add(socket);
     socket
       .on('secureConnect', () => void socket.write(unfinished, begun))

@@ -26,7 +26,9 @@ async function dial({ address, tls }: ChannelRig): Promise<TLSSocket> {
   const [ca, key, cert] = [tls.caPath, tls.keyPath, tls.certPath].map((path) => readFileSync(path));
   const options = { ca, key, cert, servername: 'localhost', ALPNProtocols: ['h2'] } as const;
   const socket = connect({ ...address, ...options }).on('error', () => {});
-  await new Promise((resolve) => socket.once('secureConnect', resolve));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('secureConnect', resolve).once('close', () => reject(new Error('not let in')));
+  });
   socket.write(opening);
   return socket.resume();
 }
@@ -53,6 +55,8 @@ async function isEnded(rig: ChannelRig, [first, again]: readonly [Buffer, Buffer
   return closed;
 }
 
+const settings: readonly [Buffer, Buffer] = [Buffer.alloc(0), many(1_000, frameOf('settings', 0))];
+
 const floods: Readonly<Record<string, readonly [Buffer, Buffer]>> = {
   'a report of pieces of one byte': [
     Buffer.concat([headOf(1), frameOf('data', 1, announced(1_000_000))]),
@@ -62,7 +66,7 @@ const floods: Readonly<Record<string, readonly [Buffer, Buffer]>> = {
   priorities: [Buffer.alloc(0), many(1_000, frameOf('priority', 1, Buffer.from([0, 0, 0, 0, 1])))],
   windows: [Buffer.alloc(0), many(1_000, frameOf('window', 0, Buffer.from([0, 0, 0, 1])))],
   'frames of a kind that nobody knows': [Buffer.alloc(0), many(1_000, frameOf('unknown', 0))],
-  settings: [Buffer.alloc(0), many(1_000, frameOf('settings', 0))],
+  settings,
   pings: [Buffer.alloc(0), many(1_000, frameOf('ping', 0, Buffer.alloc(8)))],
 };
 for (const [name, blocks] of Object.entries(floods)) {
@@ -77,8 +81,29 @@ test('is refused with TLS 1.3, in which it could announce other keys as often as
   assert.is(await protocolOf(rig.address, 'TLSv1.3'), undefined);
 });
 
+test('is kept out for half a minute, with all others of its address; the log tells', async ({ rig }) => {
+  const other = await dial(rig);
+  assert.ok(await isEnded(rig, settings));
+  await waitFor('the end of the other', () => other.closed);
+  const told = rig.lines.filter(({ event }) => event === 'nodes.flooded');
+  assert.equal(
+    told.map(({ peer }) => peer),
+    ['127.0.0.1'],
+  );
+  const isLetIn = async () => {
+    const socket = await dial(rig).catch(() => undefined);
+    socket?.destroy();
+    return socket !== undefined;
+  };
+  assert.not(await isLetIn());
+  rig.wait(31_000);
+  assert.ok(await isLetIn());
+});
+
 test('is ended at the third report that it breaks off in one packet', async ({ rig }) => {
-  const endpoint = await createGrpcEndpoint(() => new Promise(() => {}), new Budget(0));
+  const endpoint = await createGrpcEndpoint({
+    ...{ answer: () => new Promise(() => {}), memory: new Budget(0) },
+  });
   let begun = 0;
   const { key, cert } = rig.authority.issue({ commonName: 'svc-operator' });
   const server = createServer({ key, cert, ALPNProtocols: ['h2'] }, (socket) => {

@@ -1,10 +1,13 @@
-const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, unknown: 0xee };
+const types = {
+  ...{ data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 },
+  unknown: 0xee,
+};
 const endHeaders = 4;
 
 export function frameOf(
   type: keyof typeof types,
   stream: number,
-  payload = Buffer.alloc(0),
+  payload: Buffer = Buffer.alloc(0),
   flags = 0,
 ): Buffer {
   const head = Buffer.alloc(9);
