@@ -37,7 +37,6 @@ export function openTerminal(command: readonly string[]): Terminal {
   const child = spawn(file, args, {
     env: cleanEnv({
       ...{ SHELL: '/bin/sh', TERM: 'dumb', PS1: '$ ' },
-      SVC_RESIDENT: process.env['SVC_RESIDENT'],
     }),
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
