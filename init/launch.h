@@ -206,17 +206,6 @@ static void execute_sealed(int loader, char **argv)
 
 enum { WORKER_SOCKET = 3, CANNOT_START = 71 };
 
-/* Otherwise a worker that logs to a terminal from the background would be stopped (`stty tostop`). */
-static void block_terminal_stops(void)
-{
-	sigset_t stops;
-
-	sigemptyset(&stops);
-	sigaddset(&stops, SIGTTIN);
-	sigaddset(&stops, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &stops, NULL);
-}
-
 /*
  * A worker has descriptor 3 as its end of the socket pair, no input, and a process group of its own.
  * argv: the loader of the program, the program, its arguments. A worker that is to stay may be readable as it starts:
@@ -230,7 +219,6 @@ static pid_t start_worker(char **argv, int socket)
 		return pid;
 	setpgid(0, 0);
 	become_child(parent);
-	block_terminal_stops();
 	set_action(SIGXFSZ, SIG_IGN); /* the loader's copy may be too large */
 	int input = open("/dev/null", O_RDWR | O_CLOEXEC), nothing[2] = { -1, -1 };
 	if (input < 0 && pipe2(nothing, O_CLOEXEC) == 0) { /* Node needs an input: an empty pipe */

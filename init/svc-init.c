@@ -325,9 +325,12 @@ static void take_records(void);
 /* Without the worker that was to stay, nothing would keep token and secrets fresh: the application ends, too. */
 static void resident_ended(int status)
 {
+	bool says_why = status < 128 || application.end_requested;
+
+	if (shown->figures[STARTS] || !says_why)
+		log_line("error", "worker.failed", ",\"exit_code\":%d", status);
 	if (!shown->figures[STARTS])
 		leave(status);
-	log_line("error", "worker.failed", ",\"exit_code\":%d", status);
 	worker.lost = application.end_requested = true;
 	worker.wake_at = NEVER;
 	if (!application.stopping)

@@ -329,7 +329,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Fix what `error` says; the renewal is retried',
   ],
   'worker.failed': [
-    'A renewal process ended without its report. The application keeps running, and the renewal is retried',
+    'A renewal process ended without its report. The application keeps running, and the renewal is retried; if it was to stay (level `error`), the application is ended',
     'If it recurs, see the previous lines; 137 is a time limit or the memory limit of the container',
   ],
 };

@@ -37,18 +37,22 @@ export const forwardedSignals = [
 /** A limit that the wrapper itself reaches should fail the call, not end the process. */
 const limitSignals = ['SIGXCPU', 'SIGXFSZ'] as const satisfies readonly NodeJS.Signals[];
 
-/** Ignored: otherwise a log line written from the background would stop the wrapper (`stty tostop`). */
-const terminalAccessSignals: ReadonlySet<string> = new Set(['SIGTTIN', 'SIGTTOU']);
+const terminalAccessSignals = ['SIGTTIN', 'SIGTTOU'] as const satisfies readonly NodeJS.Signals[];
+
+/** Otherwise a log line written from the background would stop this process (`stty tostop`). */
+export function ignoreTerminalAccess(): ReadonlySet<string> {
+  for (const signal of terminalAccessSignals) ignoreSignal(constants.signals[signal]);
+  return new Set(terminalAccessSignals);
+}
 
 /**
  * Catches signals from now on, until the application runs. Call early: signals before this call are not caught.
  * @param onEnd called for SIGTERM, SIGINT, SIGQUIT and SIGHUP; other signals are ignored
  */
 export function catchSignals(onEnd: (signal: string) => void): void {
-  for (const signal of forwardedSignals) {
-    if (terminalAccessSignals.has(signal)) ignoreSignal(constants.signals[signal]);
-    else process.on(signal, () => endingSignals.has(signal) && onEnd(signal));
-  }
+  const ignored = ignoreTerminalAccess();
+  for (const signal of forwardedSignals)
+    if (!ignored.has(signal)) process.on(signal, () => endingSignals.has(signal) && onEnd(signal));
   for (const signal of limitSignals) process.on(signal, () => undefined);
   // blocked by Node's --disable-sigusr1, with which the wrapper's folder starts
   unblockSignal(constants.signals.SIGUSR1);

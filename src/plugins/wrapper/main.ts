@@ -140,7 +140,10 @@ async function run(options: WrapperRunOptions): Promise<number> {
     ...(link && { openServiceAccountToken: link.openServiceAccountToken }),
   });
   const digests = digesting();
-  const service = { ...becoming, config, log, lock, client, authorities, observation, metrics, ...digests };
+  const isPlain = vault.endpoint.url.protocol === 'http:';
+  const service = {
+    ...{ ...becoming, config, log, lock, client, isPlain, authorities, observation, metrics, ...digests },
+  };
   try {
     return await (link === undefined ? start(service) : startAndStay(service, link));
   } finally {
@@ -169,6 +172,8 @@ interface Service extends BecomeOptions, ReturnType<typeof digesting> {
   readonly log: Logger;
   readonly lock: LockReport;
   readonly client: SecretClient;
+  /** Whether the secrets server is reached without TLS. */
+  readonly isPlain: boolean;
   readonly authorities: AuthorityPlaces;
   readonly observation: Observation;
   readonly metrics: LeanMetrics;
@@ -176,20 +181,24 @@ interface Service extends BecomeOptions, ReturnType<typeof digesting> {
 
 /**
  * Starts the application, and is replaced by it or by svc-init. While the wrapper connects to a server, it looks whether
- * svc-init can start workers; if one of them must stay, that one begins anew, because nothing was sent yet.
+ * svc-init can start workers; if one of them must stay, that one begins anew, because no request was sent yet.
  */
 async function start(service: Service): Promise<number> {
   const { config, log, client, authorities, memory, signal } = service;
   const { settings } = config;
   const abandoned = new AbortController();
-  const obtaining = obtainAfterRegistration(service, AbortSignal.any([signal, abandoned.signal]));
-  obtaining.catch(() => undefined); // awaited below
+  const begin = () => obtainAfterRegistration(service, AbortSignal.any([signal, abandoned.signal]));
+  // without TLS a connection to a loopback address is there at once, and the first request is sent
+  const early = service.isPlain ? undefined : begin();
+  early?.catch(() => undefined); // awaited below
   await setImmediate();
   if (!settings.exec && workerStays(settings, authorities, memory, log)) {
     abandoned.abort();
-    await obtaining.catch(() => undefined);
+    await early?.catch(() => undefined);
     return becomeResident(service, client.token());
   }
+  const obtaining = early ?? begin();
+  obtaining.catch(() => undefined); // awaited below
   logStart(service);
   const health = setImmediate().then(() => serveHealth(service));
   try {

@@ -25,7 +25,7 @@ const standardOutput = 1;
  * @param env VAULT_TOKEN must not hold the token itself: only its presence counts
  * @param remarks whether to log remarks on the configuration
  */
-export function prepare(argv: readonly string[], env: Env, remarks: boolean): PreparedConfig {
+export function prepare(argv: readonly string[], env: Env, remarks = true): PreparedConfig {
   try {
     const { shows, copyTo, installTo, ...given } = parseArguments(argv);
     if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${svcVersion()}`);

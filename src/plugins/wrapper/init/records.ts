@@ -68,7 +68,7 @@ export function settingFlags(
     signalGroup && flag.signalGroup,
     logText && flag.logText,
     flag.logLeast * ['debug', 'info', 'warn', 'error'].indexOf(logLevel),
-    rotation === 'sighup' && flag.keepShared,
+    rotation === 'sighup' && !resident && flag.keepShared,
     secretMemfd && flag.secretMemfd,
     requireMlock && flag.requireLock,
     resident && flag.resident,

@@ -13,6 +13,7 @@ import { createSecretMemory, type ShareableMemory } from '../../../runtime/nativ
 import { registerLater } from '../agent/register.ts';
 import { measureProtection, reportToAgent } from '../agent/report.ts';
 import { createDigest } from '../digest.ts';
+import { ignoreTerminalAccess } from '../interruption.ts';
 import { keepOnce, Rotation, reportKeepFailure, retryPauses } from '../keep.ts';
 import { configuredLogger, createObservation, earlyLogger, type Observation } from '../observation.ts';
 import { parseArguments } from '../prepare.ts';
@@ -39,6 +40,7 @@ const agentTimeoutMs = 5_000;
  */
 export async function runWorker(argv: readonly string[], tokenGiven: boolean): Promise<number> {
   let log = earlyLogger(process.env);
+  ignoreTerminalAccess();
   try {
     requireUnreadable();
     const env = tokenGiven ? { ...process.env, VAULT_TOKEN: '*' } : process.env;
