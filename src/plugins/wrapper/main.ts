@@ -120,7 +120,7 @@ async function runWrapper(options: WrapperRunOptions): Promise<number> {
 async function run(options: WrapperRunOptions): Promise<number> {
   const { argv, config, log, role, token, interruption } = options;
   const { settings } = config;
-  const { lock, inherited } = protectProcess(settings, log, role);
+  const inherited = protectProcess(settings);
   const { requireMemfdSecret, requireMlock: requireLock } = settings;
   const memory = createSecretMemory({ requireMemfdSecret, requireLock });
   const around = { config, memory, inherited };
@@ -129,6 +129,7 @@ async function run(options: WrapperRunOptions): Promise<number> {
   if (role === undefined && settings.resident && !settings.exec) {
     return becomeResident(becoming, token?.bytes);
   }
+  const lock = lockProcessMemory({ required: requireLock });
   const link = role && new WorkerLink(memory);
   const metrics = createLeanMetrics();
   const observation = createObservation(metrics);
@@ -230,6 +231,7 @@ async function startAndStay(service: Service, link: WorkerLink): Promise<number>
 
 function logStart({ config: { settings, file }, lock, log }: Service): void {
   const { rotation, delivery } = settings;
+  if (lock.mode !== 'all') log.warn('memory.lock', { mode: lock.mode, reason: lock.reason });
   log.info('starting', { version: svcVersion(), command: file, rotation, delivery, lock: lock.mode });
 }
 
@@ -251,26 +253,13 @@ async function serveHealth({ config, log, observation }: Service): Promise<LeanH
   return server;
 }
 
-export interface ProtectedSelf {
-  readonly lock: LockReport;
-  /** The environment that the wrapper was started with, without the token, as `KEY=VALUE` bytes. */
-  readonly inherited: readonly Uint8Array[];
-}
-
 /**
- * Protects this process before it holds any secret: no core dumps, no swap, no reading by other processes of its user.
- * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) if the lock is required and refused
+ * Lets this process neither dump core nor be read by other processes of its user, before it holds any secret.
+ * @returns the environment that the wrapper was started with, without the token, as `KEY=VALUE` bytes
  */
-function protectProcess(
-  settings: ResolvedWrapperSettings,
-  log: Logger,
-  role: WorkerRole | undefined,
-): ProtectedSelf {
-  if (settings.coreLimit !== 'inherit') setCoreLimit(settings.coreLimit);
-  const lock = lockProcessMemory({ required: settings.requireMlock });
-  if (lock.mode !== 'all' && role === undefined)
-    log.warn('memory.lock', { mode: lock.mode, reason: lock.reason });
+function protectProcess({ coreLimit }: ResolvedWrapperSettings): readonly Uint8Array[] {
+  if (coreLimit !== 'inherit') setCoreLimit(coreLimit);
   const inherited = inheritedEnvironment();
   setDumpable(false);
-  return { lock, inherited };
+  return inherited;
 }
