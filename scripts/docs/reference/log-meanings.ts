@@ -172,6 +172,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'The process that serves the health endpoints for a wrapper that does not stay has ended. A new one is started',
     'If it recurs, report it with `exit_code`',
   ],
+  'health.stale': [
+    'A worker that stays could not renew the responses of the health endpoints: those of its last check remain',
+    'Report it with `error`',
+  ],
   'node.warning': [
     'Node issued a warning',
     'If it concerns a setting of Node, change that; otherwise report it',

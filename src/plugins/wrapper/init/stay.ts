@@ -60,8 +60,7 @@ export async function stay(options: StayOptions): Promise<void> {
   observation.secrets.set(obtained.count);
   const tokens = new TokenKeeper(client, obtained.lease, monotonicMs);
   const show = () => sendPages(link, { tokens, observation, delayMs: neverMs, resident: true });
-  const showLater = () =>
-    void show().catch((error) => log.warn('health.failed', { ...describeError(error) }));
+  const showLater = () => void show().catch((error) => log.warn('health.stale', { ...describeError(error) }));
   await show();
   const repeat = createRepeater(reportEveryMs);
   const application = new ResidentApplication(link, {
