@@ -325,7 +325,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'See the event that `wrapper_event` names, above',
   ],
   resident: [
-    'The wrapper stays as a Node process between renewals, because svc-init cannot take over (`reason`)',
+    'One worker stays, because svc-init may not start one for each renewal (`reason`)',
     'Nothing: it takes 15 MB more. If the application could replace a file, let another user own the file',
   ],
   'worker.error': [

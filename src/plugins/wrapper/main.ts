@@ -17,7 +17,7 @@ import { createDigest } from './digest.ts';
 import { type BecomeOptions, becomeResident, handOverToInit, workerStays } from './init/hand-over.ts';
 import { WorkerLink } from './init/link.ts';
 import { type WorkerRole, workerRole } from './init/records.ts';
-import { stay } from './init/stay.ts';
+import { runResident } from './init/resident.ts';
 import { runWorker } from './init/worker.ts';
 import { readToken } from './init/worker-state.ts';
 import { type Interruption, watchCrash, watchInterruption } from './interruption.ts';
@@ -146,7 +146,7 @@ async function run(options: WrapperRunOptions): Promise<number> {
     ...{ ...becoming, config, log, lock, client, isPlain, authorities, observation, metrics, ...digests },
   };
   try {
-    return await (link === undefined ? start(service) : startAndStay(service, link));
+    return await (link === undefined ? start(service) : startBelowInit(service, link));
   } finally {
     client.close();
   }
@@ -217,7 +217,7 @@ async function start(service: Service): Promise<number> {
 }
 
 /** The first pass of a worker that stays. */
-async function startAndStay(service: Service, link: WorkerLink): Promise<number> {
+async function startBelowInit(service: Service, link: WorkerLink): Promise<number> {
   const { signal, observation } = service;
   logStart(service);
   const obtaining = obtainAfterRegistration(service, signal, link);
@@ -225,7 +225,7 @@ async function startAndStay(service: Service, link: WorkerLink): Promise<number>
   const [obtained, server] = await Promise.all([obtaining, health]);
   signal.throwIfAborted();
   observation.health.alive('secrets');
-  await stay({ ...service, link, obtained, registered: obtained.registered, health: server });
+  await runResident({ ...service, link, obtained, registered: obtained.registered, health: server });
   return exitStatus.internal;
 }
 

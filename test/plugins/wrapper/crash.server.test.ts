@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { http } from '../../support/http.ts';
 import { isRunning } from '../../support/is-running.ts';
+import { family, residentWorker } from '../../support/process-memory.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Bed, startBed } from './support/bed.ts';
@@ -84,6 +86,38 @@ crash('it is killed when its grace is over', async () => {
   now();
   assert.is((await run.exited).code, 70);
   await gone(pid);
+});
+
+crash('it is ended in order when the worker is killed, and svc-init says so', async () => {
+  const run = await bed.run({ command: obedient, env: stays });
+  const pid = pidOf(await run.says(/RUN (\d+)/));
+  process.kill(residentWorker(run.pid), 'SIGKILL');
+  assert.is((await run.exited).code, 70);
+  const [line] = run.events('worker.failed');
+  assert.equal([line?.level, line?.['exit_code']], ['error', 137]);
+  assert.match(run.output(), /GOT/);
+  await gone(pid);
+});
+
+crash('it is ended when the worker is killed while the application restarts', async () => {
+  await bed.kv.put('restarts', { KEY: 'one' });
+  const env = { ...stays, RENEWAL_INTERVAL: '1s', SVC_ROTATION: 'restart', SVC_STOP_GRACE: '3s' };
+  const run = await bed.run({ paths: ['secret/restarts'], command: deaf, env });
+  const pid = pidOf(await run.says(/RUN (\d+)/));
+  await bed.kv.put('restarts', { KEY: 'two' });
+  await waitFor('the restart', async () => (await http(`${await run.health()}/readyz`)).status === 503);
+  process.kill(residentWorker(run.pid), 'SIGKILL');
+  assert.is((await run.exited).code, 70);
+  assert.is(run.events('application.started').length, 1);
+  await gone(pid);
+});
+
+crash('application and worker go with svc-init', async () => {
+  const run = await bed.run({ command: deaf, env: stays });
+  await run.says(/RUN (\d+)/);
+  const all = family(run.pid);
+  process.kill(run.pid, 'SIGKILL');
+  for (const pid of all) await gone(pid);
 });
 
 crash('before there is one, the wrapper ends with 70', async () => {

@@ -8,7 +8,7 @@ import type { RotatedApplication } from '../keep.ts';
 import type { Delivered } from '../name-secrets.ts';
 import type { PreparedApplication } from '../prepare-application.ts';
 import { sendRegion, sendStart } from './leave.ts';
-import type { Kept, WorkerLink } from './link.ts';
+import type { KeptByInit, WorkerLink } from './link.ts';
 import { recordKind } from './records.ts';
 
 const hangUp = 1;
@@ -20,7 +20,7 @@ export class InitApplication implements RotatedApplication {
   #shared: Region | undefined;
   pid: number;
 
-  constructor(link: WorkerLink, { shared, pid }: Kept, stateWith: (inUse: string) => Region) {
+  constructor(link: WorkerLink, { shared, pid }: KeptByInit, stateWith: (inUse: string) => Region) {
     this.#link = link;
     this.#stateWith = stateWith;
     this.#shared = shared;

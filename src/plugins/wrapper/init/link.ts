@@ -14,7 +14,7 @@ const replyMs = 10_000;
 const pollMs = 10;
 
 /** What svc-init kept since the last worker. */
-export interface Kept {
+export interface KeptByInit {
   readonly state: Region | undefined;
   /** The records that the application shares, if rotation renews them in place. */
   readonly shared: Region | undefined;
@@ -37,7 +37,7 @@ export class WorkerLink {
   }
 
   /** Requests the state, once this process is protected. */
-  takeOver(): Kept {
+  takeOver(): KeptByInit {
     sendRecord(this.socket, { kind: recordKind.hello });
     let state: Region | undefined;
     let shared: Region | undefined;

@@ -26,7 +26,7 @@ import { readConfig } from '../read-config.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import { InitApplication } from './application.ts';
 import { sendParting } from './leave.ts';
-import { type Kept, WorkerLink } from './link.ts';
+import { type KeptByInit, WorkerLink } from './link.ts';
 import { monotonicMs } from './records.ts';
 import { readState, type WorkerMemory, writeState } from './worker-state.ts';
 
@@ -155,7 +155,7 @@ function observationFrom(before: WorkerMemory, metrics: LeanMetrics): Observatio
 interface Reported {
   readonly link: WorkerLink;
   readonly application: InitApplication;
-  readonly kept: Kept;
+  readonly kept: KeptByInit;
   readonly before: WorkerMemory;
   readonly settings: ResolvedWrapperSettings;
   readonly log: Logger;

@@ -29,7 +29,7 @@ const reportEveryMs = 300_000;
 /** svc-init starts no other worker as long as this one runs. */
 const neverMs = 0x7fff_ffff;
 
-export interface StayOptions {
+export interface ResidentRunOptions {
   readonly link: WorkerLink;
   readonly client: SecretClient;
   readonly authorities: AuthorityPlaces;
@@ -50,7 +50,7 @@ export interface StayOptions {
  * live: it ends it with the application.
  * @throws SvcError (126, 127) for a program that cannot be found or run; the signal's reason
  */
-export async function stay(options: StayOptions): Promise<void> {
+export async function runResident(options: ResidentRunOptions): Promise<void> {
   const { link, client, authorities, obtained, around, observation, log, signal } = options;
   const { settings } = around.config;
   if (authoritiesAreOpen(link.memory, settings, authorities)) client.keepAuthorities();
@@ -95,7 +95,7 @@ export async function stay(options: StayOptions): Promise<void> {
 function afterStart(
   prepared: PreparedApplication,
   pid: number,
-  { link, client, around, observation, log }: StayOptions,
+  { link, client, around, observation, log }: ResidentRunOptions,
   repeat: Repeat,
 ): void {
   const { region } = prepared;
@@ -110,7 +110,7 @@ function afterStart(
 
 /** An agent that appears later gets the registration and then the report that it missed. */
 async function keepAsking(
-  { link, around: { config }, observation, log }: StayOptions,
+  { link, around: { config }, observation, log }: ResidentRunOptions,
   repeat: Repeat,
   show: () => void,
   signal: AbortSignal,
