@@ -160,7 +160,7 @@ module.exports = {
     ),
     forbid(
       'wrapper-without-child-process',
-      'child_process reaps children of its own accord and loses exit statuses beside waitpid(-1): use src/runtime/native.',
+      'svc-init starts programs. child_process takes 10 ms to load, and its children would get no protection.',
       { path: [src('plugins/wrapper'), src('runtime/native'), '^src/wrapper-main\\.ts$'] },
       { path: '^(node:)?child_process$', dependencyTypesNot: ['type-only'] },
     ),

@@ -16,6 +16,9 @@
 
 enum { LAST_SIGNAL = 64 };
 
+/* Whether there is a terminal: the application then stays in this process's group, as the shell above expects. */
+static bool on_terminal;
+
 /*
  * A launch region: offsets of the program's file, of argc arguments, 0, of envc variables, 0, as 64-bit numbers; then
  * the strings. It lies in secret memory if the kernel has that, and is mapped only until the program runs.
@@ -78,7 +81,8 @@ static void become_child(pid_t parent)
 static _Noreturn void run_application(const struct launch *launch, const struct strings *strings, pid_t parent,
 				      int failed)
 {
-	setpgid(0, 0);
+	if (!on_terminal)
+		setpgid(0, 0);
 	become_child(parent);
 	if (launch->shared_number > 2) {
 		if (failed == launch->shared_number)
@@ -144,12 +148,15 @@ static bool set_oom_score(const char *score, size_t length)
 	return write(oom_score, score, length) == (ssize_t)length;
 }
 
-/* If memory is short, the kernel should kill a worker rather than the application. A child inherits the score. */
+/*
+ * If memory is short, the kernel should kill a worker rather than the application, unless the application ends with it.
+ * A child inherits the score.
+ */
 static pid_t fork_worker(void)
 {
 	char own[8];
 	ssize_t length = pread(oom_score, own, sizeof(own), 0);
-	bool raised = length > 0 && set_oom_score("1000", 4);
+	bool raised = length > 0 && !(flags & RESIDENT) && set_oom_score("1000", 4);
 	pid_t pid = fork();
 
 	if (raised && pid != 0)
@@ -197,11 +204,12 @@ static void execute_sealed(int loader, char **argv)
 		syscall(SYS_execveat, loader, "", argv, environ, AT_EMPTY_PATH);
 }
 
-enum { WORKER_SOCKET = 3 };
+enum { WORKER_SOCKET = 3, CANNOT_START = 71 };
 
 /*
  * A worker has descriptor 3 as its end of the socket pair, no input, and a process group of its own.
- * argv: the loader of the program, the program, its arguments.
+ * argv: the loader of the program, the program, its arguments. A worker that is to stay may be readable as it starts:
+ * no application runs yet.
  */
 static pid_t start_worker(char **argv, int socket)
 {
@@ -211,6 +219,7 @@ static pid_t start_worker(char **argv, int socket)
 		return pid;
 	setpgid(0, 0);
 	become_child(parent);
+	set_action(SIGXFSZ, SIG_IGN); /* the loader's copy may be too large */
 	int input = open("/dev/null", O_RDWR | O_CLOEXEC), nothing[2] = { -1, -1 };
 	if (input < 0 && pipe2(nothing, O_CLOEXEC) == 0) { /* Node needs an input: an empty pipe */
 		input = nothing[0];
@@ -227,6 +236,15 @@ static pid_t start_worker(char **argv, int socket)
 		dup2(socket, WORKER_SOCKET);
 	}
 	execute_sealed(loader, argv);
+	if (flags & RESIDENT) {
+		execve(argv[1], argv + 1, environ);
+		log_line("error", "start.failed",
+			 ",\"error\":\"svc-init cannot start Node: "
+			 "%s\",\"code\":\"WORKER_NOT_STARTED\",\"nextStep\":\"Check "
+			 "what the system permits: processes, files, memory.\"",
+			 strerror(errno));
+		_exit(CANNOT_START);
+	}
 	_exit(127);
 }
 

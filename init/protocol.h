@@ -16,10 +16,11 @@ enum record_kind {
 	STATE, /* + descriptor: handed to the next worker */
 	SHARED, /* + descriptor: the records that the application shares */
 	START, /* + descriptor; number: SHARED's descriptor in the application, 0 for none; values: length, argc, envc.
-		* Held, if from a worker, until its STATE arrives */
+		* Held, if from a worker that ends, until its STATE arrives */
 	NOTIFY, /* number: a signal for the application */
 	NEXT, /* number: 1 after a success; values: ms until the next worker, token's end in ms of CLOCK_MONOTONIC */
-	HELLO, /* the worker has protected itself and asks for the state */
+	HELLO, /* the worker has protected itself and asks for the state; RESIDENT: for VAULT_TOKEN, which is kept here
+		  no longer */
 	AGENT, /* answered with a connection to the node agent, or none */
 	TOKEN, /* answered with a descriptor of the service account token, or none */
 	/* to a worker */
@@ -34,6 +35,7 @@ enum setting_flag {
 	KEEP_SHARED = 16, /* workers renew the records in place */
 	SECRET_MEMFD = 32, /* secrets and state lie in memfd_secret memory */
 	REQUIRE_LOCK = 64,
+	RESIDENT = 128, /* one worker starts the first application and stays; it is started at once */
 };
 
 struct record {

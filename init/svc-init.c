@@ -7,8 +7,8 @@
  * AGENT is the node agent's socket, TOKEN the file of the service account token; either may be empty. LOADER runs
  * WORKER.
  *
- * The wrapper replaces itself by this program, after sending the application to run over the socket. See
- * docs/adr/0018-svc-init.md.
+ * The wrapper replaces itself by this program, after sending the application to run over the socket; with RESIDENT, a
+ * worker sends it, and stays. See docs/adr/0018-svc-init.md.
  */
 #define _GNU_SOURCE
 #include <linux/sched.h>
@@ -30,6 +30,7 @@ enum {
 	FIRST_REAL_TIME = 32,
 	CHILDREN_MOST = 512,
 	LOCK_LIMIT_LEAST = 4 << 20,
+	INTERNAL_ERROR = 70,
 };
 
 static struct {
@@ -42,6 +43,7 @@ static struct {
 static struct {
 	pid_t pid; /* 0: none runs */
 	bool stopped, stopping, end_requested;
+	bool suspended; /* this process has stopped along with it */
 	int64_t kill_at;
 	int status;
 	struct launch next; /* starts when the running one has ended */
@@ -54,6 +56,7 @@ static struct {
 	int socket, state;
 	int64_t started, wake_at;
 	bool reported; /* whether it has said when the next one is due */
+	bool lost; /* one that was to stay has ended */
 	unsigned failures;
 } worker = { .socket = -1, .state = -1, .wake_at = NEVER };
 
@@ -76,7 +79,9 @@ static void take(int *place, int descriptor)
 
 static void send_signal(int number, bool to_group)
 {
-	if (application.pid && kill(to_group ? -application.pid : application.pid, number))
+	bool has_group = to_group && !on_terminal;
+
+	if (application.pid && kill(has_group ? -application.pid : application.pid, number))
 		log_line("warn", "signal.undeliverable", ",\"pid\":%d,\"signal\":\"SIG%s\",\"reason\":\"%s\"",
 			 application.pid, signal_name(number), errno == ESRCH ? "ESRCH" : "EPERM");
 }
@@ -90,15 +95,38 @@ static void terminate_application(void)
 		application.kill_at = milliseconds() + self.grace;
 }
 
-static void receive_signal(int number)
+static void reap(void);
+
+/* A stop of this process has ended: whoever continued it has usually continued the whole group. */
+static void resume(void)
+{
+	application.suspended = false;
+	reap();
+	if (application.stopped)
+		send_signal(SIGCONT, false);
+}
+
+/* Whether a signal comes from the terminal, which sends it to the whole group, the application included. */
+static bool is_from_terminal(int number, int code)
+{
+	return on_terminal && code == SI_KERNEL &&
+	       (number == SIGINT || number == SIGQUIT || number == SIGTSTP || number == SIGWINCH || number == SIGTTIN ||
+		number == SIGTTOU);
+}
+
+static void receive_signal(int number, int code)
 {
 	bool ends = number == SIGTERM || number == SIGINT || number == SIGQUIT || number == SIGHUP;
 
 	if (number == SIGTERM || (ends && (application.stopping || !application.pid)))
 		application.end_requested = true;
-	if (number == SIGTERM)
+	if (ends && worker.pid && !shown->figures[STARTS]) /* it has the first application yet to start */
+		kill(worker.pid, number);
+	else if (number == SIGTERM)
 		terminate_application();
-	else
+	else if (number == SIGCONT && application.suspended)
+		resume();
+	else if (!is_from_terminal(number, code))
 		send_signal(number, flags & SIGNAL_GROUP);
 }
 
@@ -224,7 +252,8 @@ static void launch_next(void)
 	shown->restarting = 0;
 	log_line("info", "application.started", ",\"pid\":%d,\"descriptor\":%s", pid,
 		 launch.shared_number ? "true" : "false");
-	report_protection();
+	if (!(flags & RESIDENT)) /* the worker that stays holds the secrets, and reports on itself */
+		report_protection();
 	tell_worker(STARTED, (uint32_t)pid, -1);
 }
 
@@ -263,7 +292,7 @@ static void sweep_step(void)
 	told_count = 0;
 	sweep.active = false;
 	if (sweep.over || application.end_requested)
-		leave(application.status);
+		leave(worker.lost ? INTERNAL_ERROR : application.status);
 	launch_next();
 }
 
@@ -293,6 +322,21 @@ static int64_t spread(int64_t most)
 
 static void take_records(void);
 
+/* Without the worker that was to stay, nothing would keep token and secrets fresh: the application ends, too. */
+static void resident_ended(int status)
+{
+	bool says_why = status < 128 || application.end_requested;
+
+	if (shown->figures[STARTS] || !says_why)
+		log_line("error", "worker.failed", ",\"exit_code\":%d", status);
+	if (!shown->figures[STARTS])
+		leave(status);
+	worker.lost = application.end_requested = true;
+	worker.wake_at = NEVER;
+	if (!application.stopping)
+		terminate_application();
+}
+
 /* A failed worker only costs time: the next one starts soon, after growing pauses. */
 static void worker_ended(int status)
 {
@@ -302,6 +346,10 @@ static void worker_ended(int status)
 	if (application.next_held) /* without its state the change is undone: the next worker finds it again */
 		take(&application.next.region, -1);
 	application.next_held = false;
+	if (flags & RESIDENT) {
+		resident_ended(status);
+		return;
+	}
 	if (worker.reported && status == 0) {
 		worker.failures = 0;
 		shown->failing = 0;
@@ -315,6 +363,22 @@ static void worker_ended(int status)
 	shown->figures[FAILED_WORKERS]++;
 	shown->failing = 1;
 	log_line("warn", "worker.failed", ",\"exit_code\":%d,\"retry_ms\":%lld", status, (long long)pause);
+}
+
+/*
+ * Stops this process as its application was stopped, for the shell above to see. The kernel ignores these signals where
+ * nobody in the session could continue the group.
+ */
+static void suspend(int number)
+{
+	sigset_t one;
+
+	application.suspended = true;
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	kill(getpid(), number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
 static void reap(void)
@@ -335,6 +399,8 @@ static void reap(void)
 				application.stopped = true;
 				log_line("info", "application.stopped", ",\"pid\":%d,\"signal\":\"SIG%s\"", pid,
 					 signal_name(WSTOPSIG(status)));
+				if (on_terminal)
+					suspend(WSTOPSIG(status) == SIGSTOP ? SIGTSTP : WSTOPSIG(status));
 			}
 		} else if (is_application) {
 			application_ended(code, number);
@@ -407,6 +473,8 @@ static int connect_agent(void)
 static void begin_next(void)
 {
 	application.next_held = false;
+	if (application.end_requested)
+		take(&application.next.region, -1);
 	if (sweep.active || application.next.region < 0)
 		return;
 	if (!application.pid) {
@@ -426,7 +494,7 @@ static void take_start(const struct record *record, int *descriptor)
 	application.next.length = record->values[0];
 	application.next.argc = record->values[1];
 	application.next.envc = record->values[2];
-	application.next_held = worker.pid != 0;
+	application.next_held = worker.pid != 0 && !(flags & RESIDENT);
 	if (!application.next_held)
 		begin_next();
 }
@@ -457,6 +525,10 @@ static bool take_record(const struct record *record, int *descriptor)
 		tell_worker(STATE, 0, worker.state);
 		tell_worker(SHARED, 0, application.shared);
 		tell_worker(RUNNING, (uint32_t)application.pid, -1);
+		if (flags & RESIDENT) {
+			take(&worker.state, -1);
+			lock_state();
+		}
 		return true;
 	case AGENT:
 	case TOKEN: /* the node agent lets this process open it, but not its workers */
@@ -563,7 +635,8 @@ static int64_t do_due(void)
 	if (may_work && worker.wake_at != NEVER && now >= worker.wake_at)
 		wake_worker(now);
 	may_work = may_work && !worker.pid;
-	if (worker.pid && now >= worker.started + self.worker_most) {
+	bool may_hang = worker.pid && !(flags & RESIDENT);
+	if (may_hang && now >= worker.started + self.worker_most) {
 		kill(worker.pid, SIGKILL);
 		worker.started = now; /* a worker blocked in a system call dies later */
 	}
@@ -574,7 +647,7 @@ static int64_t do_due(void)
 		application.kill_at = INT64_MAX;
 	}
 	int64_t due[] = { sweep.active ? now + SWEEP_MS : NEVER, health.pid ? NEVER : health.start_at,
-			  may_work ? worker.wake_at : NEVER, worker.pid ? worker.started + self.worker_most : NEVER,
+			  may_work ? worker.wake_at : NEVER, may_hang ? worker.started + self.worker_most : NEVER,
 			  application.pid ? application.kill_at : NEVER };
 	for (size_t i = 0; i < sizeof(due) / sizeof(*due); i++)
 		if (due[i] != NEVER && (next == NEVER || due[i] < next))
@@ -588,7 +661,7 @@ static void take_signals(void)
 
 	while (read(self.signals, &caught, sizeof(caught)) == sizeof(caught))
 		if (caught.ssi_signo != SIGCHLD)
-			receive_signal((int)caught.ssi_signo);
+			receive_signal((int)caught.ssi_signo, caught.ssi_code);
 	reap();
 }
 
@@ -598,8 +671,10 @@ static void catch_signals(void)
 
 	sigemptyset(&caught);
 	sigaddset(&caught, SIGCHLD);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++) {
 		sigaddset(&caught, forwarded[i]);
+		set_action(forwarded[i], SIG_DFL);
+	}
 	set_action(SIGCHLD, SIG_DFL);
 	set_action(SIGPIPE, SIG_IGN);
 	set_action(SIGXCPU, SIG_IGN); /* these two concern this process's own limits */
@@ -621,6 +696,24 @@ static bool lock_memory(void)
 	return !mlockall(MCL_CURRENT | MCL_ONFAULT | (limit.rlim_cur == RLIM_INFINITY ? MCL_FUTURE : 0));
 }
 
+static bool has_terminal(void)
+{
+	char text[512];
+	int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t length = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+
+	if (file >= 0)
+		close(file);
+	text[length > 0 ? length : 0] = 0;
+	char *at = strrchr(text, ')'); /* `PID (NAME) STATE PARENT GROUP SESSION TERMINAL` */
+	if (!at || strlen(at) < 3)
+		return false;
+	at += 3;
+	for (int field = 0; field < 3; field++)
+		strtol(at, &at, 10);
+	return strtol(at, NULL, 10) != 0;
+}
+
 static bool prepare(int argc, char **argv)
 {
 	if (argc < 6)
@@ -630,6 +723,7 @@ static bool prepare(int argc, char **argv)
 	self.agent = argv[2];
 	self.token = argv[3];
 	self.worker_argv = argv + 4;
+	on_terminal = has_terminal();
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return shown != MAP_FAILED;
@@ -679,7 +773,7 @@ int main(int argc, char **argv)
 	oom_score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!prepare(argc, argv) || receive_record(worker.socket, &record, &descriptor) != 1 || record.kind != SETTINGS)
-		return 70;
+		return INTERNAL_ERROR;
 	take_record(&record, &descriptor);
 	if (!lock_memory() && (flags & REQUIRE_LOCK)) {
 		log_line("error", "start.failed",
@@ -688,8 +782,10 @@ int main(int argc, char **argv)
 	}
 	catch_signals();
 	take_records();
-	if (!application.pid)
-		leave(70);
+	if (flags & RESIDENT)
+		wake_worker(milliseconds());
+	else if (!application.pid)
+		leave(INTERNAL_ERROR);
 	for (;;) {
 		int64_t wait = do_due();
 		struct pollfd polled[] = { { .fd = self.signals, .events = POLLIN },

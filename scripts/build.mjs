@@ -39,7 +39,7 @@ if (!hasBpfObjects(ROOT)) {
 }
 if (!hasInit(ROOT)) {
   say(
-    'svc-init of the wrapper was left out: no C compiler (clang-19 or gcc) with a static C library is installed.',
+    'svc-init was left out, and the wrapper does not start without it: no C compiler (clang-19 or gcc) with a static C library is installed.',
   );
   if (process.env['CI'] === 'true') process.exit(1);
 }

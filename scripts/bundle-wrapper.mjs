@@ -56,11 +56,13 @@ function gather({ arch, frozen, script, 'no-code-cache': noCodeCache }) {
   };
 }
 
-/** Without it the wrapper can only stay (SVC_RESIDENT=true). */
+/** Without it the wrapper does not start. */
 function initFor(arch) {
   const program = inRoot(initProgram(arch));
-  if (!existsSync(program)) say(`No svc-init for ${arch}: it was not built, for want of a compiler.`);
-  return program;
+  if (existsSync(program)) return program;
+  throw new Error(
+    `There is no svc-init for ${arch}: build it first (npm run build), with clang-19 or a compiler for ${arch}.`,
+  );
 }
 
 /** V8's cache is made by running the Node of the folder. */

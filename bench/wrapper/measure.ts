@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { family } from '../../test/support/process-memory.ts';
+import { family, residentWorker } from '../../test/support/process-memory.ts';
 import type { Starter } from './contender.ts';
 
 export interface Start {
@@ -73,10 +73,11 @@ function cpuMs(pid: number): number {
   return spent.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 
-/** Of all processes of the starter: what runs the same program belongs to it, the application does not. */
+/** Of all processes of the starter: what runs the same program, or is its worker, belongs to it, the application does not. */
 function memoryOf(pid: number): Memory {
   const program = programOf(pid);
-  const own = family(pid).filter((one) => programOf(one) === program);
+  const worker = residentWorker(pid);
+  const own = family(pid).filter((one) => one === worker || programOf(one) === program);
   const each = own.map(memoryOfOne);
   const sum = (pick: (memory: Memory) => number) => each.reduce((total, one) => total + pick(one), 0);
   return {

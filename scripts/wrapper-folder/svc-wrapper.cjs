@@ -1,8 +1,8 @@
 'use strict';
 /*
  * Runs wrapper.cjs beside it. What V8 has compiled of it spares Node 8 ms of a start where it is there and fits:
- * wrapper.cache for a wrapper, worker.cache for its workers. Each begins with a digest of the text and of itself: V8 looks
- * at the text's length alone, and damage ends it.
+ * wrapper.cache for a wrapper and for a worker that stays, worker.cache for other workers. Each begins with a digest of the
+ * text and of itself: V8 looks at the text's length alone, and damage ends it.
  */
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
@@ -19,7 +19,7 @@ new Script(source, { filename, cachedData: cache() }).runInThisContext()(
 
 function cache() {
   try {
-    const isWorker = process.argv[2]?.startsWith('--svc-worker');
+    const isWorker = /^--svc-worker=(?!resident)/.test(process.argv[2]);
     const kept = readFileSync(`${__dirname}/${isWorker ? 'worker' : 'wrapper'}.cache`);
     const compiled = kept.subarray(32);
     const digest = createHash('sha256').update(source, 'latin1').update(compiled).digest();

@@ -1,20 +1,30 @@
 'use strict';
 /*
  * Runs svc-wrapper.cjs beside it as a wrapper or as one of its workers, and writes the cache of what was compiled when
- * it becomes svc-init or ends; a wrapper that stays has then started its application.
+ * it becomes svc-init or ends, or, of a worker that stays, once its application runs.
  */
 const { createHash } = require('node:crypto');
 const { renameSync, writeFileSync } = require('node:fs');
 const v8 = require('node:v8');
 const vm = require('node:vm');
 
-const isWorker = process.argv[2]?.startsWith('--svc-worker');
+const role = process.argv[2] ?? '';
+const stays = role.startsWith('--svc-worker=resident');
+const isWorker = role.startsWith('--svc-worker=') && !stays;
 const cache = `${__dirname}/${isWorker ? 'worker' : 'wrapper'}.cache`;
+const nothing = () => undefined;
 const last = {
-  execve: write,
-  posix_spawn: () => setTimeout(write, 300),
-  _exit: isWorker ? write : () => undefined,
+  // before a worker that stays there is little of a start
+  execve: process.env.SVC_RESIDENT === 'true' ? nothing : write,
+  sendmsg: stays ? later : nothing,
+  _exit: isWorker ? write : nothing,
 };
+
+let timer;
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(write, 300);
+}
 
 /** The cache fits the very text that svc-wrapper.cjs compiles: its own script is kept. */
 let script;

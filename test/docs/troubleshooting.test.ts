@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { found, sourcesIn } from '../../scripts/docs/operator/sources.ts';
@@ -9,7 +9,14 @@ const pageOf = (name: string): string => readFileSync(new URL(`../../docs/${name
 
 const page = pageOf('TROUBLESHOOTING.md');
 
-const everything = sourcesIn('.');
+const init = new URL('../../init/', import.meta.url);
+/** Of svc-init, whose strings are quoted in another way. */
+const initSource = readdirSync(init)
+  .map((name) => readFileSync(new URL(name, init), 'utf8'))
+  .join('\n')
+  .replace(/\\?"/g, "'");
+
+const everything = `${sourcesIn('.')}\n${initSource}`;
 
 const inlineCode = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
@@ -85,10 +92,14 @@ test('has every warning and error of the log of proxy, wrapper and agent', () =>
   );
   // of the cluster's rooms the agent uses this one; those of the operator are in the reference
   const reflect = readFileSync(new URL('../../src/cluster/kube/reflect.ts', import.meta.url), 'utf8');
-  const events = found(`${sources}${reflect}`, /log\.(?:warn|error)\(\s*'([a-z._-]+)'/g);
+  const events = [
+    ...found(`${sources}${reflect}`, /log\.(?:warn|error)\(\s*'([a-z._-]+)'/g),
+    ...found(initSource, /log_line\('(?:warn|error)',\s*'([a-z._-]+)'/g),
+  ];
   const plain = new Set([
     // said to be what they are by their own words
     ...[
+      'start.failed',
       'config.remark',
       'shutdown.forced',
       'shutdown.overdue',

@@ -39,7 +39,7 @@ function run(folder: string, text: string, cache: Buffer, ...args: string[]) {
 test('is taken by wrapper and worker', ({ folder }) => {
   const own = cacheOf(program('first'));
   assert.is(run(folder.path, program('first'), own).stdout, 'first');
-  assert.is(run(folder.path, program('first'), own, '--svc-worker').stdout, 'first--svc-worker');
+  assert.is(run(folder.path, program('first'), own, '--svc-worker=').stdout, 'first--svc-worker=');
 });
 
 test('of another text of the same length is not: V8 would run the other text', ({ folder }) => {

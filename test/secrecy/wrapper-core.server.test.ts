@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isRunning } from '../support/is-running.ts';
+import { residentWorker } from '../support/process-memory.ts';
 import type { WrapperRun } from '../support/svc-wrapper.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -99,7 +100,8 @@ test('where it is in anonymous memory, that holds it and is left out of dumps', 
   // svc-init maps it, but touches no page of it
   const env = { SVC_ROTATION: 'restart', SVC_REQUIRE_MLOCK: 'false', SVC_RESIDENT: 'true' };
   const run = await start(env, ['prlimit', '--memlock=0', ...ordinary]);
-  const { found } = scanMemory(run.pid, fragmentSearch(world.secrets('app')), (mapping) => !dumped(mapping));
+  const worker = residentWorker(run.pid);
+  const { found } = scanMemory(worker, fragmentSearch(world.secrets('app')), (mapping) => !dumped(mapping));
   assert.ok(
     found.some((one) => one.startsWith('token')),
     found.join('\n'),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { initProcesses } from '../support/process-memory.ts';
+import { initProcesses, residentWorker } from '../support/process-memory.ts';
 import type { WrapperRun } from '../support/svc-wrapper.ts';
 import type { SvcVault } from '../support/types.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -54,8 +54,8 @@ async function assertClean(run: WrapperRun, name: string, moment: string): Promi
   );
 }
 
-/** The wrapper, or svc-init and the process of its health endpoints; a worker's memory goes with it. */
-const staying = ({ pid }: WrapperRun): Set<number> => new Set([pid, ...initProcesses(pid)]);
+/** svc-init, the process of its health endpoints, and a worker that stays; any other worker's memory goes with it. */
+const staying = ({ pid }: WrapperRun): Set<number> => new Set([residentWorker(pid), ...initProcesses(pid)]);
 
 async function lookAround(run: WrapperRun, name: string, moment: string): Promise<Place[]> {
   await assertClean(run, name, moment);
@@ -109,10 +109,10 @@ for (const entry of [[bin('svc-wrapper.js')], [bin('run.js'), 'run', 'wrapper']]
     const places = await lookAround(run, name, 'after the start');
     assert.equal(findSecrets(world.secrets(name), places), []);
     const sockets = () =>
-      Object.entries(descriptorsOf(run.pid)).filter(
+      Object.entries(descriptorsOf(residentWorker(run.pid))).filter(
         ([number, to]) => Number(number) > 2 && /^socket:/.test(to),
       );
-    // the one that listens for probes
+    // the one that listens for probes, or leads to svc-init
     const kept = 'closed connections, whose ciphers hold what came last';
     await waitFor(kept, () => sockets().length === 1, { timeoutMs: 3_000, details: () => sockets().join() });
   });
@@ -140,8 +140,9 @@ test('the same search finds values where they do lie, and text that the wrapper 
     { timeoutMs: 8_000, details: () => lacking().join() },
   );
   const known = [{ name: 'path', bytes: Buffer.from('secret/data/control') }];
-  assert.ok(scanMemory(run.pid, fragmentSearch(known)).found.length > 0, 'a path in the wrapper');
-  const { refused } = scanMemory(run.pid, fragmentSearch([]));
+  const worker = residentWorker(run.pid);
+  assert.ok(scanMemory(worker, fragmentSearch(known)).found.length > 0, 'a path in the wrapper');
+  const { refused } = scanMemory(worker, fragmentSearch([]));
   assert.ok(refused.length > 0 && refused.every(({ name }) => name.startsWith('/secretmem')));
 });
 

@@ -46,6 +46,13 @@ export function commandLine(pid: number): string[] {
 export const initProcesses = (pid: number): number[] =>
   family(pid).filter((one) => commandLine(one)[0]?.endsWith('svc-init'));
 
+/** The worker that stays below svc-init; else the process itself. */
+export const residentWorker = (pid: number): number =>
+  family(pid).find((one) => {
+    const [file = '', ...words] = commandLine(one);
+    return !file.endsWith('svc-init') && words.some((word) => word.startsWith('--svc-worker=resident'));
+  }) ?? pid;
+
 /** A process and its descendants, without those that end in this moment. */
 export function family(pid: number): number[] {
   const children = childrenOf(pid);

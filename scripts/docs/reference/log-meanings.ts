@@ -172,6 +172,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'The process that serves the health endpoints for a wrapper that does not stay has ended. A new one is started',
     'If it recurs, report it with `exit_code`',
   ],
+  'health.stale': [
+    'A worker that stays could not renew the responses of the health endpoints: those of its last check remain',
+    'Report it with `error`',
+  ],
   'node.warning': [
     'Node issued a warning',
     'If it concerns a setting of Node, change that; otherwise report it',
@@ -321,7 +325,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'See the event that `wrapper_event` names, above',
   ],
   resident: [
-    'The wrapper stays as a Node process between renewals, because svc-init cannot take over (`reason`)',
+    'One worker stays, because svc-init may not start one for each renewal (`reason`)',
     'Nothing: it takes 15 MB more. If the application could replace a file, let another user own the file',
   ],
   'worker.error': [
@@ -329,7 +333,7 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Fix what `error` says; the renewal is retried',
   ],
   'worker.failed': [
-    'A renewal process ended without its report. The application keeps running, and the renewal is retried',
+    'A renewal process ended without its report. The application keeps running, and the renewal is retried; if it was to stay (level `error`), the application is ended',
     'If it recurs, see the previous lines; 137 is a time limit or the memory limit of the container',
   ],
 
@@ -439,6 +443,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'If it recurs, delete the Secret `svc-operator-tls`: the leader makes a new one',
   ],
   'nodes.certificates_renewed': ['Port 8199 serves new certificates. Agents connect again'],
+  'nodes.flooded': [
+    'An agent sent cheap frames without end: its connections were ended, and none is accepted from its address for 30 s',
+    'Find out what runs with the certificate of the agents at that address',
+  ],
   'nodes.listening': ['The address that agents report to'],
   'nodes.report_failed': ['svc has a defect: a report was not answered', 'Report it'],
   'nodes.token_review_failed': [

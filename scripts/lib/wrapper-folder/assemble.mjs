@@ -40,7 +40,7 @@ export function assemble(folder, parts) {
   ignorePreloads(join(folder, 'lib', parts.names.loader), parts.architecture);
   parts.tools.relocate(node, `${PREFIX}/lib/${parts.names.loader}`, '$ORIGIN/../lib');
   writeScript(folder, parts);
-  if (existsSync(parts.init)) copyFileSync(parts.init, join(folder, 'svc-init'));
+  copyFileSync(parts.init, join(folder, 'svc-init'));
   copyLicences(folder, { libraries: parts.libraries, npm: parts.npm });
   renameSystemFiles(folder, parts.names);
   const manifest = writeManifest(folder, parts);

@@ -12,8 +12,8 @@ const timeoutMs = 60_000;
 
 /**
  * Writes wrapper.cache and worker.cache: what V8 compiles of wrapper.cjs at a start and for a pass of a worker. They
- * differ from build to build and fit the very Node that made them. Without svc-init, or where it cannot start workers,
- * there is none for these.
+ * differ from build to build and fit the very Node that made them. Where svc-init cannot start workers that end, there is
+ * none for these.
  * @param node the folder's Node, as it came from npm, since that one runs here
  * @throws Error with what the start said
  */
@@ -24,7 +24,7 @@ export function writeCodeCaches(folder, { node, addon, init }) {
     copyFileSync(LOADER, join(work, 'svc-wrapper.cjs'));
     copyFileSync(WARM_UP, join(work, 'warm-up.cjs'));
     copyFileSync(addon, join(work, 'ffi-rs.node'));
-    if (existsSync(init)) copyFileSync(init, join(work, 'svc-init'));
+    copyFileSync(init, join(work, 'svc-init'));
     const env = { PATH: process.env.PATH };
     const { stdout, stderr } = spawnSync(node, [WRITER, work], { env, encoding: 'utf8', timeout: timeoutMs });
     if (!existsSync(join(work, 'wrapper.cache')))

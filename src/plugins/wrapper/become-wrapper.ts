@@ -10,8 +10,8 @@ import { type ConfigSection, findGiven, invalidConfig, sectionOf } from '../../r
 import type { Setting } from '../../runtime/settings/setting.ts';
 import { withoutDebugger } from './init/records.ts';
 import { inheritedEnvironment, nameOf, withoutNodeOptions } from './prepare-application.ts';
+import { withStrings } from './replace-process.ts';
 import { wrapperSettings } from './settings.ts';
-import { withStrings } from './supervise/index.ts';
 
 export interface WrapperInvocation {
   /** By flag name without dashes; `true` for a flag without a value. */

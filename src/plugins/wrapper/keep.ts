@@ -15,7 +15,6 @@ import { type Delivered, nameSecrets } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
 import { readAll, releaseAll, valuesIn } from './obtain.ts';
 import type { PreparedApplication } from './prepare-application.ts';
-import type { Runner } from './runner.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 
 export interface KeepOptions {
@@ -27,6 +26,8 @@ export interface KeepOptions {
   readonly observation: Observation;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Called after each pass, once health and metrics show its result; must not throw. */
+  readonly onPass: () => void;
 }
 
 const collectEveryMs = 30_000;
@@ -38,13 +39,16 @@ const conditions = { token: 'token', secrets: 'secrets' } as const;
  * application keeps its secrets, and health and metrics report the failure.
  */
 export function keep(options: KeepOptions): Promise<void> {
-  const { tokens, renewalInterval, signal } = options;
+  const { tokens, renewalInterval, signal, onPass } = options;
   const collect = createCollector(collectEveryMs);
   return repeatWork({
-    work: () => keepOnce(options).finally(collect),
+    work: () => keepOnce(options).finally(collect).then(onPass),
     delayMs: () => tokens.delayMs(renewalInterval),
     longestRetryMs: () => tokens.longestRetryMs(),
-    onFailure: (error, retryMs) => reportKeepFailure(options, error, retryMs),
+    onFailure: (error, retryMs) => {
+      reportKeepFailure(options, error, retryMs);
+      onPass();
+    },
     signal,
   });
 }
@@ -64,7 +68,7 @@ export function reportKeepFailure(
   });
 }
 
-type PassOptions = Omit<KeepOptions, 'renewalInterval'>;
+type PassOptions = Omit<KeepOptions, 'renewalInterval' | 'onPass'>;
 
 /** One pass. @throws the first failure, already shown by health; the application keeps its secrets */
 export async function keepOnce(options: PassOptions): Promise<void> {
@@ -139,10 +143,7 @@ type Settings = Pick<
 export interface RotationOptions {
   readonly client: Pick<SecretClient, 'read'>;
   readonly settings: Settings;
-  readonly runner: Pick<Runner, 'renew'> & {
-    /** As `Runner.restart`. @param digest of the secrets that the application is started with */
-    restart(prepared: PreparedApplication, digest: string): Promise<boolean>;
-  };
+  readonly application: RotatedApplication;
   /** Wipes copies of these values that reading left outside of protected memory. */
   readonly scrub: (values: readonly Buffer[]) => void;
   readonly prepare: (delivered: readonly Delivered[]) => PreparedApplication;
@@ -153,6 +154,18 @@ export interface RotationOptions {
   readonly refused?: RefusedSecrets | undefined;
   readonly observation: Observation;
   readonly log: Logger;
+}
+
+/** The running application, to which changed secrets are passed on. */
+export interface RotatedApplication {
+  /**
+   * Stops it and starts it with new secrets.
+   * @param digest of these secrets
+   * @returns false if it must not run again, because it has exited by itself or its end was requested
+   */
+  restart(prepared: PreparedApplication, digest: string): Promise<boolean>;
+  /** Renews the shared records in place and sends SIGHUP. @returns false if the region is too small */
+  renew(delivered: readonly Delivered[]): boolean;
 }
 
 /** Secrets that do not fit into the application's descriptor. */
@@ -210,10 +223,10 @@ export class Rotation {
   }
 
   async #pass(delivered: readonly Delivered[], seen: string): Promise<void> {
-    const { settings, runner, prepare } = this.#options;
+    const { settings, application, prepare } = this.#options;
     if (settings.rotation === 'restart') {
-      if (await runner.restart(prepare(delivered), seen)) this.#passed(delivered, seen);
-    } else if (runner.renew(delivered)) this.#passed(delivered, seen);
+      if (await application.restart(prepare(delivered), seen)) this.#passed(delivered, seen);
+    } else if (application.renew(delivered)) this.#passed(delivered, seen);
     else this.#refuse(delivered, seen);
   }
 

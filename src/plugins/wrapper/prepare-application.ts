@@ -12,8 +12,8 @@ import { regionSize } from '../../runtime/protocols/secret-records/region-layout
 import { encodedLength, writeFirstGeneration } from '../../runtime/protocols/secret-records/region-writer.ts';
 import { type Delivered, descriptorVariable, dummyVariable, originOf, ownVariables } from './name-secrets.ts';
 import type { WrapperConfig } from './read-config.ts';
+import type { Launch } from './replace-process.ts';
 import { wrapperSettings } from './settings.ts';
-import type { Launch } from './supervise/index.ts';
 
 export interface ApplicationEnvironment {
   readonly config: WrapperConfig;

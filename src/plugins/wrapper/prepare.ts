@@ -23,8 +23,9 @@ const standardOutput = 1;
  * Reads the command line and the configuration. If it returns a status, it has logged errors, shown help or version, or
  * copied the wrapper's folder.
  * @param env VAULT_TOKEN must not hold the token itself: only its presence counts
+ * @param remarks whether to log remarks on the configuration
  */
-export function prepare(argv: readonly string[], env: Env): PreparedConfig {
+export function prepare(argv: readonly string[], env: Env, remarks = true): PreparedConfig {
   try {
     const { shows, copyTo, installTo, ...given } = parseArguments(argv);
     if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${svcVersion()}`);
@@ -32,7 +33,8 @@ export function prepare(argv: readonly string[], env: Env): PreparedConfig {
     if (installTo !== undefined) return installOwnFolder(installTo, env);
     const config = readConfig({ ...given, env });
     const log = configuredLogger(config.settings);
-    for (const remark of [...config.remarks, ...preloads(env)]) log.warn('config.remark', { remark });
+    for (const remark of remarks ? [...config.remarks, ...preloads(env)] : [])
+      log.warn('config.remark', { remark });
     return { config, log };
   } catch (error) {
     return { status: reportFailure(earlyLogger(env), 'start.failed', error) };

@@ -115,7 +115,7 @@ export const wrapperSettings = {
   resident: {
     variable: 'SVC_RESIDENT',
     flag: 'resident',
-    summary: 'Stay as a Node process between renewals; by default only where svc-init cannot take over',
+    summary: 'Keep one Node process between renewals; by default only where svc-init cannot start others',
     ...boolean(),
   },
   healthAddr: {

@@ -36,6 +36,11 @@ export async function startLeanHealthServer(
   const { descriptor } = listener;
   server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
   let isNodes = false;
+  let isOpen = true;
+  const release = () => {
+    if (isOpen) closeSync(descriptor);
+    isOpen = false;
+  };
   const later = setTimeout(() => {
     isNodes = true;
     server.listen({ fd: descriptor });
@@ -46,11 +51,12 @@ export async function startLeanHealthServer(
     stop: () => {
       clearTimeout(later);
       if (isNodes) server.close();
+      else release();
     },
     close: async () => {
       clearTimeout(later);
       if (isNodes) await close(server, sockets);
-      else closeSync(descriptor);
+      else release();
     },
   };
 }

@@ -1,67 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { callInt, NativeError, tryInt, tryLong } from './libc.ts';
+import { callInt, tryInt, tryLong } from './libc.ts';
 import { type Scratch, withScratch, withString } from './memory.ts';
-
-/** A state change of a child; `signal` is a name such as `SIGTERM`. */
-export type Change =
-  | { readonly pid: number; readonly kind: 'exited'; readonly code: number }
-  | { readonly pid: number; readonly kind: 'killed' | 'stopped'; readonly signal: string }
-  | { readonly pid: number; readonly kind: 'continued' };
-
-const wnohang = 1;
-const wuntraced = 2;
-const wcontinued = 8;
-const anyChild = -1;
-
-/**
- * Returns the next state change of any child without waiting, and reaps the child if it has ended.
- * @returns `none` if no child has changed, `childless` without children
- */
-export function waitAny(): Change | 'none' | 'childless' {
-  return withScratch(4, ({ address, bytes }) => {
-    try {
-      const pid = tryInt('waitpid', anyChild, address, wnohang | wuntraced | wcontinued);
-      return pid === 0 ? 'none' : decodeStatus(pid, bytes.readInt32LE());
-    } catch (error) {
-      if (error instanceof NativeError && error.errnoName === 'ECHILD') return 'childless';
-      throw error;
-    }
-  });
-}
-
-/** Blocks this process until a child has ended. @returns its exit status, 0 to 255; undefined if a signal ended it */
-export function waitFor(pid: number): number | undefined {
-  return withScratch(4, ({ address, bytes }) => {
-    tryInt('waitpid', pid, address, 0);
-    const change = decodeStatus(pid, bytes.readInt32LE());
-    return change.kind === 'exited' ? change.code : undefined;
-  });
-}
-
-/** Decodes a wait status. */
-export function decodeStatus(pid: number, status: number): Change {
-  const low = status & 0x7f;
-  const high = (status >> 8) & 0xff;
-  if (status === 0xffff) return { pid, kind: 'continued' };
-  if ((status & 0xff) === 0x7f) return { pid, kind: 'stopped', signal: signalName(high) };
-  if (low === 0) return { pid, kind: 'exited', code: high };
-  return { pid, kind: 'killed', signal: signalName(low) };
-}
 
 /** The number of a signal; nameless ones, such as real-time signals, are called `SIG` plus the number. */
 export function signalNumber(name: string): number {
   return constants.signals[name as NodeJS.Signals] ?? Number(name.slice(3));
-}
-
-const preferred = new Map(
-  Object.entries(constants.signals)
-    .reverse()
-    .map(([name, number]) => [number as number, name]),
-);
-
-function signalName(number: number): string {
-  return preferred.get(number) ?? `SIG${number}`;
 }
 
 /** `struct sigaction` of glibc and musl on 64-bit machines: handler, mask (128), flags, restorer. */
@@ -70,39 +14,13 @@ const maskLength = 128;
 const setMask = 2;
 const block = 0;
 const unblock = 1;
-const firstRealTimeSignal = 32;
 const lastSignal = 64;
 const byDefault = 0n;
 const ignored = 1n;
 
-/** Sends a signal to a process, or to a group by its negated id. @throws NativeError such as ESRCH */
-export function sendSignal(pid: number, signal: number): void {
-  tryInt('kill', pid, signal);
-}
-
 /** Ignores a signal from now on, even if there are listeners for it. */
 export function ignoreSignal(signal: number): void {
   setHandler(signal, ignored);
-}
-
-/**
- * Node cannot listen to real-time signals, and each of them would end the process. Some are reserved for the C library.
- */
-export function ignoreRealTimeSignals(): void {
-  for (let signal = firstRealTimeSignal; signal <= lastSignal; signal++) ignoreSignal(signal);
-}
-
-/**
- * Runs `use` while the signal has its default action, which SIGKILL and SIGSTOP always have; then restores the former
- * action.
- */
-export function withDefaultAction<T>(signal: number, use: () => T): T {
-  const restoreAction = replaceAction(signal, byDefault);
-  try {
-    return use();
-  } finally {
-    restoreAction();
-  }
 }
 
 /** @returns a function that restores the former action; no effect on SIGKILL and SIGSTOP */
@@ -135,19 +53,13 @@ export function dropPending(signal: number): void {
   replaceAction(signal, ignored)();
 }
 
-/** Runs `use` while the signal is blocked in this thread. */
-export const withSignalBlocked = <T>(signal: number, use: () => T): T =>
-  withBlocked((mask) => addTo(mask, signal), use);
-
 /**
  * Runs `use` while all signals are blocked in this thread; an executed program inherits blocked and pending signals.
  */
-export const withSignalsBlocked = <T>(use: () => T): T => withBlocked((mask) => mask.fill(0xff), use);
-
-function withBlocked<T>(fill: (mask: Buffer) => void, use: () => T): T {
+export function withSignalsBlocked<T>(use: () => T): T {
   return withScratch(2 * maskLength, ({ address, bytes }) => {
     const previous = address + BigInt(maskLength);
-    fill(bytes.subarray(0, maskLength));
+    bytes.fill(0xff, 0, maskLength);
     tryInt('sigprocmask', block, address, previous);
     try {
       return use();
@@ -212,35 +124,12 @@ function setAction(signal: number, action: Buffer): void {
   });
 }
 
-/** The terminal's foreground process group; undefined unless the descriptor is our controlling terminal. */
-export function foregroundGroup(descriptor: number): number | undefined {
-  const group = callInt('tcgetpgrp', descriptor);
-  return group === -1 ? undefined : group;
-}
-
-/**
- * Gives the terminal to a process group of our session, even from the background.
- * @throws NativeError, such as EPERM if there is no such group, or ENOTTY if the terminal is gone
- */
-export function setForegroundGroup(descriptor: number, group: number): void {
-  withSignalBlocked(constants.signals.SIGTTOU, () => tryInt('tcsetpgrp', descriptor, group));
-}
-
-/** The process group of a process; 0 is our own. @throws NativeError ESRCH */
-export function processGroup(pid = 0): number {
-  return tryInt('getpgid', pid);
-}
-
 /** An entry of the process table. */
 export interface ProcessEntry {
   readonly pid: number;
   /** A letter such as `R`, `S`, `T` (stopped), `Z` (ended, not reaped). */
   readonly state: string;
   readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-  /** The controlling terminal's device number, 0 without one. */
-  readonly terminal: number;
 }
 
 /** Undefined for a process that does not exist (any more), or without /proc. */
@@ -268,39 +157,11 @@ export function processIds(): number[] {
 
 /** Parses /proc/PID/stat. */
 export function parseStat(line: string): ProcessEntry {
-  const [state = '', ...numbers] = statFields(line);
-  const [parent = 0, group = 0, session = 0, terminal = 0] = numbers.slice(0, 4).map(Number);
-  return { pid: Number.parseInt(line, 10), state, parent, group, session, terminal };
+  const [state = '', parent = ''] = statFields(line);
+  return { pid: Number.parseInt(line, 10), state, parent: Number(parent) };
 }
 
 /** Fields of /proc/PID/stat from the state on; the program name before it may contain anything. */
 export function statFields(line: string): string[] {
   return line.slice(line.lastIndexOf(')') + 2).split(' ');
-}
-
-/**
- * Children of this process, of all its threads, including ended ones; undefined if /proc does not tell, or belongs to
- * another PID namespace.
- */
-export function directChildren(): number[] | undefined {
-  const self = readProcess('self');
-  if (self?.pid !== process.pid) return undefined;
-  return listedChildren() ?? scannedChildren();
-}
-
-/** Reads a file that kernels without CONFIG_PROC_CHILDREN lack. */
-function listedChildren(): number[] | undefined {
-  try {
-    const threads = readdirSync('/proc/self/task');
-    const lists = threads.map((thread) => readFileSync(`/proc/self/task/${thread}/children`, 'latin1'));
-    return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
-  } catch {
-    return undefined;
-  }
-}
-
-function scannedChildren(): number[] {
-  return allProcesses()
-    .filter(({ parent }) => parent === process.pid)
-    .map(({ pid }) => pid);
 }

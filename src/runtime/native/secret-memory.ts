@@ -92,9 +92,20 @@ export function createSecretMemory(options: SecretMemoryOptions): ShareableMemor
 }
 
 function refusal(error: unknown, length: number, other: (cause: NativeError) => SvcError): unknown {
+  if ((error as NodeJS.ErrnoException).code === 'EFBIG') return fileTooLarge(error, length);
   if (!(error instanceof NativeError)) return error;
   const overLimit = error.call === 'mmap' && error.errnoName === 'EAGAIN';
   return overLimit || error.call === 'mlock' ? lockRefused(error, length) : other(error);
+}
+
+/** Shared memory is a file without a name. */
+function fileTooLarge(cause: unknown, length: number): SvcError {
+  const message = `No shared memory for secrets: the limit of file sizes is below ${length} bytes`;
+  return new SvcError('SECRET_MEMORY_UNAVAILABLE', message, {
+    nextStep: 'Raise that limit (ulimit -f, LimitFSIZE of systemd).',
+    exitStatus: exitStatus.system,
+    cause,
+  });
 }
 
 function noMemfdSecret(cause: NativeError): SvcError {

@@ -3,117 +3,35 @@ import { join } from 'node:path';
 import { exitStatus, SvcError } from '../errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch, withString } from './memory.ts';
-import { setForegroundGroup } from './processes.ts';
 
-export interface SpawnRequest {
+export interface Program {
   /** Path of the program; PATH is not searched. */
   readonly file: string;
   /** Addresses of data from `writeStrings`. */
   readonly argv: bigint;
   readonly env: bigint;
-  /** Descriptors to inherit under the same numbers; all others are closed. */
-  readonly inherit: readonly number[];
-  /** Controlling terminal whose foreground group the program's group becomes before it starts. */
-  readonly terminal?: number | undefined;
-  /** Whether the program leads its own process group. */
-  readonly ownGroup: boolean;
 }
 
-export type Call = typeof callInt;
-
-/** More than `posix_spawnattr_t` (336) and `posix_spawn_file_actions_t` (80) need in glibc and musl. */
-const structLength = 512;
-const maskLength = 128;
-const addTerminal = 'posix_spawn_file_actions_addtcsetpgrp_np';
-const flags = { ownGroup: 2, defaultSignals: 4, signalMask: 8 } as const;
+const killedBits = 0x7f;
 
 /**
- * Starts a program with default signal actions and no blocked signals. The strings may be wiped when this returns.
- * @returns the process id
+ * Runs a program that ends soon, and blocks this process until then.
+ * @returns its exit status, 0 to 255; undefined if a signal ended it
  * @throws NativeError with the errno of whatever failed, including execve
  */
-export function spawn(request: SpawnRequest, call: Call = callInt): number {
+export function runToEnd({ file, argv, env }: Program): number | undefined {
   closeOthersOnExec();
-  return withActions((actions) => {
-    for (const descriptor of request.inherit) {
-      succeed('posix_spawn_file_actions_adddup2', actions, descriptor, descriptor);
-    }
-    const moved = request.terminal !== undefined && addForeground(actions, request.terminal, call);
-    const pid = withAttributes(request.ownGroup, (attributes) => start(request, actions, attributes));
-    if (request.terminal !== undefined && !moved) addForegroundLate(request.terminal, pid);
-    return pid;
+  return withScratch(8, ({ address, bytes }) => {
+    const status = address + 4n;
+    const error = withString(file, (path) => callInt('posix_spawn', address, path, 0n, 0n, argv, env));
+    if (error !== 0) throw new NativeError('posix_spawn', error);
+    tryInt('waitpid', bytes.readInt32LE(0), status, 0);
+    const ended = bytes.readInt32LE(4);
+    return (ended & killedBits) === 0 ? (ended >> 8) & 0xff : undefined;
   });
 }
 
-function start(request: SpawnRequest, actions: bigint, attributes: bigint): number {
-  return withString(request.file, (file) =>
-    withScratch(4, (pid) => {
-      succeed('posix_spawn', pid.address, file, actions, attributes, request.argv, request.env);
-      return pid.bytes.readInt32LE();
-    }),
-  );
-}
-
-function withActions<T>(use: (actions: bigint) => T): T {
-  return withScratch(structLength, ({ address }) => {
-    succeed('posix_spawn_file_actions_init', address);
-    try {
-      return use(address);
-    } finally {
-      callInt('posix_spawn_file_actions_destroy', address);
-    }
-  });
-}
-
-function withAttributes<T>(ownGroup: boolean, use: (attributes: bigint) => T): T {
-  return withScratch(structLength + maskLength, ({ address, bytes }) => {
-    const mask = address + BigInt(structLength);
-    succeed('posix_spawnattr_init', address);
-    succeed('posix_spawnattr_setsigmask', address, mask);
-    // not sigfillset, which excludes two signals reserved for glibc, and the program would then ignore those
-    bytes.fill(0xff, structLength);
-    succeed('posix_spawnattr_setsigdefault', address, mask);
-    const group = ownGroup ? flags.ownGroup : 0;
-    succeed('posix_spawnattr_setflags', address, flags.defaultSignals | flags.signalMask | group);
-    return use(address);
-  });
-}
-
-/** False on musl and on glibc before 2.35, where the call fails because they cannot do this between fork and exec. */
-function addForeground(actions: bigint, terminal: number, call: Call): boolean {
-  try {
-    check(addTerminal, call(addTerminal, actions, terminal));
-    return true;
-  } catch (error) {
-    if (error instanceof NativeError) throw error;
-    return false;
-  }
-}
-
-/** By now the program runs or has ended, so a failure must not look like a failed start. */
-function addForegroundLate(terminal: number, pid: number): void {
-  try {
-    setForegroundGroup(terminal, pid);
-  } catch (error) {
-    if (!(error instanceof NativeError)) throw error;
-  }
-}
-
-function succeed(name: string, ...args: (number | bigint)[]): void {
-  check(name, callInt(name, ...args));
-}
-
-/** These functions return the error number instead of setting errno. */
-function check(name: string, error: number): void {
-  if (error !== 0) throw new NativeError(name, error);
-}
-
-export interface ExecuteRequest {
-  /** Path of the program; PATH is not searched. */
-  readonly file: string;
-  /** Addresses of data from `writeStrings`. */
-  readonly argv: bigint;
-  readonly env: bigint;
+export interface ExecuteRequest extends Program {
   /** Descriptors that stay open under the same numbers; all others are closed. */
   readonly inherit: readonly number[];
 }
@@ -199,7 +117,7 @@ function executableProblem(path: string): string | undefined {
 
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP']);
 
-/** The corresponding error for a failed `posix_spawn` or `execve` of an existing file. */
+/** The corresponding error for a failed `execve` of an existing file. */
 export function cannotExecute(file: string, cause: Error & { errnoName?: string }): SvcError {
   const { errnoName = '' } = cause;
   if (missing.has(errnoName)) return notFound(file, cause);

@@ -40,7 +40,7 @@ pid1('reaps orphans', async () => {
   );
   await run.says(/^OVER$/m);
   await run.event('orphan.reaped', 5);
-  const own = process.env['SVC_RESIDENT'] !== 'true' ? 2 : 1; // svc-init has a process for its health endpoints
+  const own = process.env['SVC_RESIDENT'] !== 'true' ? 2 : 3; // svc-init, its health process, a worker that stays
   assert.is(family(await inner(run)).length, own + 1, 'the wrapper and its application, no zombie');
 });
 

@@ -2,19 +2,16 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NativeError, tryInt } from '../../../src/runtime/native/libc.ts';
+import { tryInt } from '../../../src/runtime/native/libc.ts';
 import {
   dropPending,
   endBySignals,
   ignoreSignal,
   resetSignals,
-  sendSignal,
-  withDefaultAction,
-  withSignalBlocked,
   withSignalsBlocked,
 } from '../../../src/runtime/native/processes.ts';
 
-const { SIGPIPE, SIGURG, SIGUSR2, SIGSTOP, SIGWINCH } = constants.signals;
+const { SIGPIPE, SIGURG, SIGUSR2, SIGWINCH } = constants.signals;
 
 /** The bits of /proc/thread-self/status: which signals are caught, ignored, blocked. */
 function has(field: 'SigCgt' | 'SigIgn' | 'SigBlk' | 'SigPnd', signal: number): boolean {
@@ -24,12 +21,6 @@ function has(field: 'SigCgt' | 'SigIgn' | 'SigBlk' | 'SigPnd', signal: number): 
 }
 
 const signals = suite('signals of this process');
-
-signals('are blocked for as long as asked for', () => {
-  const inside = withSignalBlocked(SIGUSR2, () => [has('SigBlk', SIGUSR2), has('SigBlk', SIGURG)]);
-  assert.equal(inside, [true, false]);
-  assert.not(has('SigBlk', SIGUSR2));
-});
 
 signals('are all blocked for as long as asked for', () => {
   const inside = withSignalsBlocked(() => [has('SigBlk', SIGUSR2), has('SigBlk', SIGURG)]);
@@ -57,22 +48,6 @@ signals('that wait are forgotten when asked for', () => {
   assert.equal(waiting, [true, false]);
 });
 
-signals('have their default action for as long as asked for', () => {
-  const listener = () => {};
-  process.on('SIGWINCH', listener);
-  assert.ok(has('SigCgt', SIGWINCH));
-  assert.is(
-    withDefaultAction(SIGWINCH, () => has('SigCgt', SIGWINCH)),
-    false,
-  );
-  assert.ok(has('SigCgt', SIGWINCH));
-  process.off('SIGWINCH', listener);
-  assert.is(
-    withDefaultAction(SIGSTOP, () => 'as ever'),
-    'as ever',
-  );
-});
-
 signals('can be ignored', () => {
   ignoreSignal(SIGURG);
   assert.ok(has('SigIgn', SIGURG));
@@ -92,21 +67,11 @@ signals('are reset as a program expects them, and put back', () => {
 });
 
 signals('that are blocked are let through by a reset', () => {
-  const blocked = withSignalBlocked(SIGUSR2, () => {
+  const blocked = withSignalsBlocked(() => {
     resetSignals()();
     return has('SigBlk', SIGUSR2);
   });
   assert.is(blocked, false);
-});
-
-signals('reach nobody when nobody is there: ESRCH', () => {
-  try {
-    sendSignal(2 ** 30, SIGURG);
-    assert.unreachable();
-  } catch (error) {
-    assert.instance(error, NativeError);
-    assert.is((error as NativeError).errnoName, 'ESRCH');
-  }
 });
 
 signals.run();

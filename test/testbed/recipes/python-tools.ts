@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { CachedRecipe } from '../types.ts';
 import { buildPython } from './python.ts';
 
-const REQUIREMENTS = readFileSync(new URL('./python-tools.txt', import.meta.url), 'utf8').trim();
+/** Read when asked for: programs in virtual machines have this module in their bundle, but not the file. */
+const requirements = () => readFileSync(new URL('./python-tools.txt', import.meta.url), 'utf8').trim();
 /** There is no wheel of it. */
 const FLAGS = ['--no-binary=antlr4-python3-runtime'];
 
@@ -10,8 +11,10 @@ const FLAGS = ['--no-binary=antlr4-python3-runtime'];
 export const pythonTools: CachedRecipe = {
   kind: 'cached',
   version: '2026.11',
-  id: [REQUIREMENTS, ...FLAGS].join('\n'),
+  get id() {
+    return [requirements(), ...FLAGS].join('\n');
+  },
   bins: { python: 'bin/python' },
   build: (dir) =>
-    buildPython(dir, REQUIREMENTS.split('\n'), 'pyarrow, polars, deltalake, pyiceberg, s3fs, dvc', FLAGS),
+    buildPython(dir, requirements().split('\n'), 'pyarrow, polars, deltalake, pyiceberg, s3fs, dvc', FLAGS),
 };

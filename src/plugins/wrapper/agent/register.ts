@@ -31,6 +31,7 @@ const unreachable = new Set(['AGENT_UNAVAILABLE', 'AGENT_INCOMPATIBLE']);
  * enforcement is required, until the agent's BPF programs cover this process.
  * @throws SvcError as `registerWithAgent`, except for an unreachable agent if neither the agent nor its enforcement
  * is required
+ * @param connection opened by the process to cover; default: this process's own
  * @returns false if the start continues without the agent; `registerLater` then takes over
  */
 export async function register(
@@ -38,6 +39,7 @@ export async function register(
   observation: Observation,
   log: Logger,
   signal: AbortSignal,
+  connection?: AgentCallOptions['connection'],
 ): Promise<boolean> {
   const { agentAddr, requireAgent, requireEnforcement, startupTimeout } = settings;
   if (agentAddr === undefined) {
@@ -49,7 +51,7 @@ export async function register(
     log.warn('agent.waiting', { ...describeError(error), retry_ms: Math.round(delayMs) });
   try {
     const timeoutMs = needed ? startupTimeout : Math.min(startupTimeout, dispensableWaitMs);
-    await ask(settings, { socketPath: agentAddr, timeoutMs, signal, onRetry }, observation, log);
+    await ask(settings, { socketPath: agentAddr, connection, timeoutMs, signal, onRetry }, observation, log);
     return true;
   } catch (error) {
     if (needed || !(error instanceof SvcError && unreachable.has(error.code))) throw error;

@@ -23,6 +23,8 @@ export interface ReportOptions {
   readonly log: Logger;
   /** A restarted agent knows which processes it protects, but not what they reported. */
   readonly repeat: Repeat;
+  /** Opened by svc-init, which the agent is to see as the caller. */
+  readonly connection: AgentCallOptions['connection'];
 }
 
 const timeoutMs = 10_000;
@@ -34,7 +36,7 @@ const timeoutMs = 10_000;
 export function reportProtection(
   { region }: PreparedApplication,
   pid: number,
-  { settings, observation, log, repeat }: ReportOptions,
+  { settings, observation, log, repeat, connection }: ReportOptions,
 ): void {
   const report = measureProtection([region], pid, settings);
   const { wrapper, secretMemory } = report;
@@ -51,7 +53,7 @@ export function reportProtection(
   const { agentAddr: socketPath } = settings;
   if (socketPath === undefined) return;
   repeat(() => {
-    reportToAgent(report, { socketPath, timeoutMs }).catch((error: unknown) =>
+    reportToAgent(report, { socketPath, connection, timeoutMs }).catch((error: unknown) =>
       log.warn('agent.report.failed', { ...describeError(error) }),
     );
   });

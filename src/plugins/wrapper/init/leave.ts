@@ -52,20 +52,30 @@ export interface Parting {
 const spreadPercent = 10;
 
 /** Leaves state and health pages with svc-init, and says when the next worker is due. To be sent last. */
-export async function sendParting({ socket, memory }: InitLink, parting: Parting): Promise<void> {
+export async function sendParting(link: InitLink, parting: Parting): Promise<void> {
+  const { socket, memory } = link;
   const { tokens, observation, metrics, delayMs, token, key } = parting;
-  const secondsLeft = tokens.secondsLeft();
   const { degraded } = observation.health.snapshot();
   const remembered = { ...parting.memory, tokens: tokens.knowledge, degraded, metrics: metrics.samples() };
   sendRegion(socket, recordKind.state, writeState({ token, key, memory: remembered }, memory));
-  const pages = await renderPages(observation, secondsLeft);
+  const spread = (delayMs * randomInt(spreadPercent * 10)) / 1000;
+  await sendPages(link, { tokens, observation, delayMs: delayMs - spread, resident: false });
+}
+
+export interface Shown extends Pick<Parting, 'tokens' | 'observation' | 'delayMs'> {
+  readonly resident: boolean;
+}
+
+/** Gives svc-init the health pages, and the times that go with them. */
+export async function sendPages({ socket }: InitLink, shown: Shown): Promise<void> {
+  const { tokens, observation, delayMs, resident } = shown;
+  const pages = await renderPages(observation, tokens.secondsLeft(), resident);
   const region = memfdRegion(pages.length); // svc-init uses pread(2), which secret memory refuses
   region.bytes.set(pages);
   sendRegion(socket, recordKind.pages, region, [pages.length]);
-  const spread = (delayMs * randomInt(spreadPercent * 10)) / 1000;
   const { endsAt } = tokens.knowledge;
   const tokenEnd = typeof endsAt === 'number' ? Math.max(0, endsAt) : 0;
-  sendRecord(socket, { kind: recordKind.next, number: 1, values: [delayMs - spread, tokenEnd] });
+  sendRecord(socket, { kind: recordKind.next, number: 1, values: [delayMs, tokenEnd] });
 }
 
 /** Sends a copy of the region's descriptor and releases the region here. */

@@ -9,11 +9,10 @@ import {
   isFiltered,
 } from '../../../runtime/native/own-process.ts';
 import { ownMemoryMap } from '../../../runtime/native/process-lock.ts';
-import { waitFor } from '../../../runtime/native/processes.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
-import { spawn } from '../../../runtime/native/spawn.ts';
+import { runToEnd } from '../../../runtime/native/spawn.ts';
+import { withStrings } from '../replace-process.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
-import { withStrings } from '../supervise/index.ts';
 import { programLoader } from './program-loader.ts';
 import { findInit, ownFile } from './records.ts';
 import {
@@ -157,9 +156,7 @@ function tryInit(memory: ShareableMemory): Trial {
 
 function statusOfTrial(memory: ShareableMemory): number | undefined {
   const file = findInit();
-  return withStrings({ file, args: [], env: [], memory }, (strings) =>
-    waitFor(spawn({ file, ...strings, inherit: [], ownGroup: false })),
-  );
+  return withStrings({ file, args: [], env: [], memory }, (strings) => runToEnd({ file, ...strings }));
 }
 
 /** Any other status means that the trial could not run. */

@@ -16,6 +16,9 @@ const figures: readonly RegExp[] = [
   new RegExp(String(standIn), 'g'),
 ];
 
+/** The figures of svc-init's own memory. */
+const ownMemory: ReadonlySet<number> = new Set([4, 5]);
+
 /** The condition of /healthz while the last worker has failed. */
 const workerCondition = 'worker';
 const workerFailed = 'the last check of token and secrets did not finish; it is repeated';
@@ -26,18 +29,20 @@ const longest = 32_768;
  * The responses that svc-init gives until the next worker, as `struct pages` of init/health.h: /healthz, /healthz after
  * a failed worker, /readyz while the application runs, is being restarted and has ended, /metrics, and refusals.
  * @param secondsLeft of the token; here only the distinction between a number, Infinity and undefined counts
+ * @param resident whether the worker stays: then none is counted, and its own memory counts instead of svc-init's
  * @throws RangeError if they exceed what svc-init holds
  */
 export async function renderPages(
   observation: Observation,
   secondsLeft: number | undefined,
+  resident: boolean,
 ): Promise<Buffer> {
   const { health, workers } = observation;
   observation.watchToken(() => (Number.isFinite(secondsLeft) ? standIn : secondsLeft));
-  for (const result of ['ended', 'failed']) workers.inc({ result }, 0);
+  for (const result of resident ? [] : ['ended', 'failed']) workers.inc({ result }, 0);
   const page = async (path: string, method = 'GET') => {
     const { headers, body: text, ...answer } = await healthPage(method, path, observation);
-    const body = withFigures(text);
+    const body = withFigures(text, resident);
     const length = String(Buffer.byteLength(body));
     return responseText({ ...answer, headers: { ...headers, 'content-length': length }, body });
   };
@@ -58,11 +63,11 @@ export async function renderPages(
 const refused = (status: number) => responseText(refusal(status));
 
 /** A byte 1 and the figure's digit mark a placeholder. */
-function withFigures(text: string): string {
-  return figures.reduce(
-    (rest, pattern, figure) => rest.replace(pattern, `\u0001${figure}`.padEnd(figureWidth)),
-    text,
-  );
+function withFigures(text: string, resident: boolean): string {
+  return figures.reduce((rest, pattern, figure) => {
+    if (resident && ownMemory.has(figure)) return rest;
+    return rest.replace(pattern, `\u0001${figure}`.padEnd(figureWidth));
+  }, text);
 }
 
 function laidOut(pages: readonly string[]): Buffer {

@@ -28,13 +28,33 @@ const flag = {
   keepShared: 16,
   secretMemfd: 32,
   requireLock: 64,
+  resident: 128,
 } as const;
 
 /** A worker's descriptor of its socket to svc-init. */
 export const workerSocket = 3;
 
-/** The first argument that svc-init gives a worker; a suffix `=token` says that VAULT_TOKEN had been set. */
-export const workerFlag = '--svc-worker';
+/** What svc-init starts a worker for. */
+export interface WorkerRole {
+  /** Whether it makes the first pass and stays, instead of making one pass and ending. */
+  readonly resident: boolean;
+  /** Whether VAULT_TOKEN had been set. */
+  readonly tokenGiven: boolean;
+}
+
+const workerFlag = '--svc-worker';
+
+/** The first argument that svc-init gives a worker. */
+export function workerArgument({ resident, tokenGiven }: WorkerRole): string {
+  return `${workerFlag}=${[resident && 'resident', tokenGiven && 'token'].filter(Boolean).join('+')}`;
+}
+
+/** Undefined if this process is not a worker. */
+export function workerRole(argument = ''): WorkerRole | undefined {
+  if (!argument.startsWith(`${workerFlag}=`)) return undefined;
+  const traits = argument.slice(workerFlag.length + 1).split('+');
+  return { resident: traits.includes('resident'), tokenGiven: traits.includes('token') };
+}
 
 /** Otherwise any process of the user could make Node open a debugger port, by a SIGUSR1 before the first statement. */
 export const withoutDebugger = '--disable-sigusr1';
@@ -42,16 +62,24 @@ export const withoutDebugger = '--disable-sigusr1';
 /** The flags of SETTINGS. */
 export function settingFlags(
   { signalGroup, logLevel, rotation, requireMlock }: InitSettings,
-  { logText, secretMemfd }: { readonly logText: boolean; readonly secretMemfd: boolean },
+  { logText, secretMemfd, resident }: SettingTraits,
 ): number {
   return [
     signalGroup && flag.signalGroup,
     logText && flag.logText,
     flag.logLeast * ['debug', 'info', 'warn', 'error'].indexOf(logLevel),
-    rotation === 'sighup' && flag.keepShared,
+    rotation === 'sighup' && !resident && flag.keepShared,
     secretMemfd && flag.secretMemfd,
     requireMlock && flag.requireLock,
+    resident && flag.resident,
   ].reduce((sum: number, one) => sum | (one || 0), 0);
+}
+
+export interface SettingTraits {
+  readonly logText: boolean;
+  /** Whether secrets and state lie in memfd_secret memory. */
+  readonly secretMemfd: boolean;
+  readonly resident: boolean;
 }
 
 export type InitSettings = Pick<
@@ -69,7 +97,7 @@ export function findInit(): string {
   const found = candidates.find((path) => existsSync(path));
   if (found !== undefined) return found;
   throw new SvcError('INIT_MISSING', `svc-init is missing: ${candidates.join(', ')}`, {
-    nextStep: 'Build it (`npm run build` with a C compiler), or set SVC_RESIDENT=true.',
+    nextStep: 'Build it (`npm run build` with a C compiler), or install the published package, which has it.',
     exitStatus: exitStatus.system,
   });
 }

@@ -68,3 +68,20 @@ export function readState({ bytes }: Pick<Region, 'bytes'>, secret: SecretMemory
   const key = Buffer.from(bytes.subarray(head + tokenLength, head + tokenLength + keyLength));
   return { token, key, memory };
 }
+
+/** Writes VAULT_TOKEN for a worker that makes the first pass. */
+export function writeToken(token: Uint8Array, shareable: ShareableMemory): Region {
+  const region = shareable.share(4 + token.length);
+  region.bytes.writeUInt32LE(token.length);
+  region.bytes.set(token, 4);
+  return region;
+}
+
+/** The token that `writeToken` wrote, as a copy in secret memory of its own. @throws RangeError */
+export function readToken({ bytes }: Pick<Region, 'bytes'>, secret: SecretMemory): Region {
+  const length = bytes.readUInt32LE();
+  if (length > bytes.length - 4) throw new RangeError('The token of the wrapper is not whole');
+  const token = secret.allocate(length);
+  bytes.copy(token.bytes, 0, 4, 4 + length);
+  return token;
+}

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { retryAfterOf } from '../../../keyserver/contract.ts';
 import { createSecretClient } from '../../../keyserver/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../../keyserver/settings.ts';
@@ -8,48 +6,31 @@ import { TokenKeeper } from '../../../keyserver/token-keeper.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/plain-metrics.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
-import type { Region } from '../../../runtime/native/memory.ts';
 import { isDumpable, setDumpable } from '../../../runtime/native/own-process.ts';
 import { lockProcessMemory } from '../../../runtime/native/process-lock.ts';
 import { statusBytes } from '../../../runtime/native/process-status.ts';
-import {
-  type ReceivedRecord,
-  receiveRecord,
-  sendRecord,
-  waitReadable,
-} from '../../../runtime/native/record-channel.ts';
-import {
-  createSecretMemory,
-  type ShareableMemory,
-  sharedRegion,
-} from '../../../runtime/native/secret-memory.ts';
-import {
-  fitsNextGeneration,
-  writeGeneration,
-} from '../../../runtime/protocols/secret-records/region-writer.ts';
+import { createSecretMemory, type ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { registerLater } from '../agent/register.ts';
 import { measureProtection, reportToAgent } from '../agent/report.ts';
 import { createDigest } from '../digest.ts';
+import { ignoreTerminalAccess } from '../interruption.ts';
 import { keepOnce, Rotation, reportKeepFailure, retryPauses } from '../keep.ts';
-import type { Delivered } from '../name-secrets.ts';
 import { configuredLogger, createObservation, earlyLogger, type Observation } from '../observation.ts';
 import { parseArguments } from '../prepare.ts';
 import {
   type ApplicationEnvironment,
   inheritedEnvironment,
-  type PreparedApplication,
   prepareApplication,
 } from '../prepare-application.ts';
 import { readConfig } from '../read-config.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
-import { type InitLink, sendParting, sendRegion, sendStart } from './leave.ts';
-import { monotonicMs, recordKind, workerSocket } from './records.ts';
+import { InitApplication } from './application.ts';
+import { sendParting } from './leave.ts';
+import { type KeptByInit, WorkerLink } from './link.ts';
+import { monotonicMs } from './records.ts';
 import { readState, type WorkerMemory, writeState } from './worker-state.ts';
 
-const replyMs = 10_000;
-const pollMs = 10;
 const agentTimeoutMs = 5_000;
-const hangUp = 1;
 
 /**
  * One pass on behalf of svc-init, which holds token and state between passes: reads the state, renews the token,
@@ -59,6 +40,7 @@ const hangUp = 1;
  */
 export async function runWorker(argv: readonly string[], tokenGiven: boolean): Promise<number> {
   let log = earlyLogger(process.env);
+  ignoreTerminalAccess();
   try {
     requireUnreadable();
     const env = tokenGiven ? { ...process.env, VAULT_TOKEN: '*' } : process.env;
@@ -93,34 +75,35 @@ function requireUnreadable(): void {
 
 async function work(around: ApplicationEnvironment, memory: ShareableMemory, log: Logger): Promise<void> {
   const { settings } = around.config;
-  const kept = takeOver();
+  const link = new WorkerLink(memory);
+  const kept = link.takeOver();
+  if (kept.state === undefined) throw new RangeError('svc-init has no state of a wrapper');
   const { token, key, memory: before } = readState(kept.state, memory);
   kept.state.handOver();
   const client = createSecretClient({
     ...{ config: vaultConfig(settings, before.authorities), tokenInUse: token, memory },
-    openServiceAccountToken: tokenOfInit,
+    openServiceAccountToken: link.openServiceAccountToken,
   });
   const metrics = createLeanMetrics();
   const observation = observationFrom(before, metrics);
   const { signal } = new AbortController();
   const tokens = new TokenKeeper(client, before.tokens, monotonicMs).recall(before.tokens);
-  const link = { socket: workerSocket, memory };
   const ownToken = () => client.token() ?? Buffer.alloc(0);
   const application = new InitApplication(link, kept, (inUse) => {
     const remembered = { ...before, tokens: tokens.knowledge, inUse, refused: undefined };
     return writeState({ token: ownToken(), key, memory: remembered }, memory);
   });
   const rotation = new Rotation({
-    ...{ client, settings, runner: application, observation, log },
+    ...{ client, settings, application, observation, log },
     scrub: () => undefined, // leftovers go with this process
     prepare: (delivered) => prepareApplication(delivered, around),
     digest: createDigest(key),
     ...{ inUse: before.inUse, refused: before.refused },
   });
   const registered =
-    before.registered || (await registerLater(settings, observation, log, signal, connectionOfInit));
+    before.registered || (await registerLater(settings, observation, log, signal, link.connectAgent));
   const { failures, delayMs } = await pass({ tokens, rotation, settings, observation, log, before, signal });
-  const secretMemory = await report({ application, kept, before, settings, log });
+  const secretMemory = await report({ link, application, kept, before, settings, log });
   await sendParting(link, {
     ...{ token: ownToken(), key, tokens, observation, metrics, delayMs },
     memory: {
@@ -169,106 +152,10 @@ function observationFrom(before: WorkerMemory, metrics: LeanMetrics): Observatio
   return observation;
 }
 
-/** What svc-init kept since the last worker. */
-interface Kept {
-  readonly state: Region;
-  /** The records that the application shares, if rotation renews them in place. */
-  readonly shared: Region | undefined;
-  /** Of the application; 0 if none runs. */
-  readonly pid: number;
-  /** Of svc-init's memory, in bytes. */
-  readonly locked: number;
-  readonly unlocked: number;
-}
-
-/** Asks svc-init for the state, now that this process is protected. @throws RangeError if svc-init has none */
-function takeOver(): Kept {
-  sendRecord(workerSocket, { kind: recordKind.hello });
-  let state: Region | undefined;
-  let shared: Region | undefined;
-  for (;;) {
-    const { kind, number, descriptor, values } = nextRecord();
-    const region = descriptor === undefined ? undefined : sharedRegion(descriptor);
-    if (kind === recordKind.state) state = region;
-    if (kind === recordKind.shared) shared = region;
-    if (kind !== recordKind.running) continue;
-    if (state === undefined) throw new RangeError('svc-init has no state of a wrapper');
-    const [locked = 0, unlocked = 0] = values;
-    return { state, shared, pid: number, locked, unlocked };
-  }
-}
-
-/** A connection to the node agent that svc-init opened: the agent identifies the caller by who connected. */
-function connectionOfInit(): Socket | undefined {
-  sendRecord(workerSocket, { kind: recordKind.agent });
-  const { descriptor } = nextRecord();
-  return descriptor === undefined ? undefined : new Socket({ fd: descriptor });
-}
-
-/** The service account token, opened by svc-init: the node agent lets svc-init open it, but none of its children. */
-function tokenOfInit(): number | undefined {
-  sendRecord(workerSocket, { kind: recordKind.token });
-  return nextRecord().descriptor;
-}
-
-function nextRecord(): ReceivedRecord {
-  waitReadable(workerSocket, replyMs);
-  const record = receiveRecord(workerSocket);
-  if (record === undefined) throw new RangeError('svc-init does not answer');
-  return record;
-}
-
-/** The application as svc-init runs it. */
-class InitApplication {
-  readonly #link: InitLink;
-  readonly #stateWith: (inUse: string) => Region;
-  #shared: Region | undefined;
-  pid: number;
-
-  constructor(link: InitLink, { shared, pid }: Kept, stateWith: (inUse: string) => Region) {
-    this.#link = link;
-    this.#stateWith = stateWith;
-    this.#shared = shared;
-    this.pid = pid;
-  }
-
-  get regions(): readonly Region[] {
-    return this.#shared === undefined ? [] : [this.#shared];
-  }
-
-  /**
-   * Resolves when svc-init has replaced the running application by this one; false if no application is to run again.
-   * Once requested, the restart happens even if this worker ends; the new state tells the next worker that it is done.
-   */
-  async restart(prepared: PreparedApplication, digest: string): Promise<boolean> {
-    const state = this.#stateWith(digest);
-    sendStart(this.#link, prepared);
-    sendRegion(this.#link.socket, recordKind.state, state);
-    this.#shared = prepared.region;
-    for (;;) {
-      const record = receiveRecord(workerSocket);
-      if (record?.kind === recordKind.started) {
-        this.pid = record.number;
-        return record.number !== 0;
-      }
-      await sleep(pollMs);
-    }
-  }
-
-  /** Renews the shared records in place and makes svc-init send SIGHUP. False if the region is too small. */
-  renew(delivered: readonly Delivered[]): boolean {
-    if (this.#shared !== undefined) {
-      if (!fitsNextGeneration(this.#shared.bytes, delivered)) return false;
-      writeGeneration(this.#shared.bytes, delivered);
-    }
-    sendRecord(workerSocket, { kind: recordKind.notify, number: hangUp });
-    return true;
-  }
-}
-
 interface Reported {
+  readonly link: WorkerLink;
   readonly application: InitApplication;
-  readonly kept: Kept;
+  readonly kept: KeptByInit;
   readonly before: WorkerMemory;
   readonly settings: ResolvedWrapperSettings;
   readonly log: Logger;
@@ -276,6 +163,7 @@ interface Reported {
 
 /** Reports svc-init and the application to the node agent. A failure does not affect either. */
 async function report({
+  link,
   application,
   kept: { locked, unlocked },
   before,
@@ -291,7 +179,7 @@ async function report({
     const lockMode = locked === 0 ? 'none' : unlocked === 0 ? 'all' : 'partial';
     const own = { lockMode, lockedBytes: locked, unlockedBytes: unlocked, swappedBytes } as const;
     const wrapper = { ...measured.wrapper, ...own };
-    const options = { socketPath, connection: connectionOfInit, timeoutMs: agentTimeoutMs };
+    const options = { socketPath, connection: link.connectAgent, timeoutMs: agentTimeoutMs };
     await reportToAgent({ ...measured, wrapper, secretMemory }, options);
   } catch (error) {
     log.warn('agent.report.failed', { ...describeError(error) });

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mappingsOf } from '../../../secrecy/support/memory-scan.ts';
 import { type AgentMessage, startNodeAgent, type TestNodeAgent } from '../../../support/node-agent.ts';
+import { residentWorker } from '../../../support/process-memory.ts';
 import type { WrapperRun } from '../../../support/svc-wrapper.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -82,7 +83,7 @@ function assertNear(told: unknown, seen: number, what: string): void {
 
 async function assertTrue(run: WrapperRun): Promise<Awaited<ReturnType<typeof report>>> {
   const told = await report();
-  const seen = seenFromOutside(run.pid);
+  const seen = seenFromOutside(residentWorker(run.pid));
   assertNear(told.wrapper['locked_bytes'], seen.lockedBytes, 'locked');
   assertNear(told.wrapper['unlocked_bytes'], seen.unlockedBytes, 'unlocked');
   assert.is(told.wrapper['swapped_bytes'] ?? '0', String(seen.swapped));
@@ -108,7 +109,7 @@ reports(
     );
     const { kind, locked, undumped } = secret_memory;
     assert.equal([kind, locked, undumped], ['SECRET_MEMORY_KIND_MEMFD_SECRET', true, true]);
-    const mappings = mappingsOf(run.pid).filter(({ name }) => name.startsWith('/secretmem'));
+    const mappings = mappingsOf(residentWorker(run.pid)).filter(({ name }) => name.startsWith('/secretmem'));
     // svc-init holds the records by a descriptor, and maps nothing of them
     if (leaves) assert.equal(mappings, []);
     else assert.ok(mappings.some(({ start: from, end }) => end - from === Number(secret_memory['bytes'])));

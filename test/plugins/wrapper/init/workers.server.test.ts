@@ -172,7 +172,9 @@ workers('a limit of file sizes that the wrapper meets is no signal for the appli
   const limitedTo = (bytes: number) => ['prlimit', `--fsize=${bytes}:${bytes}`];
   const env = { ...often, SVC_REQUIRE_MLOCK: 'false' };
   const options = { paths: ['secret/app'], command: ['/bin/sleep', '600'] };
-  const stays = await confined.confined(limitedTo(0), { ...options, env });
+  // enough for what processes share, and not for a copy of svc-init
+  const stays = await confined.confined(limitedTo(40 * KiB), { ...options, env });
+  await stays.event('resident');
   await waitFor('a renewal', async () => (await metric(stays, renewals)) >= 1);
   // enough for svc-init, and not for the loader that a worker starts with
   const leaves = await confined.confined(limitedTo(100 * KiB), { ...options, env: { ...env, ...asked } });
@@ -182,6 +184,9 @@ workers('a limit of file sizes that the wrapper meets is no signal for the appli
     run.signal('SIGTERM');
     assert.is((await run.exited).code, 143);
   }
+  const refused = await confined.confined(limitedTo(0), { ...options, env });
+  assert.is((await refused.exited).code, 71);
+  assert.match(String((await refused.event('start.failed'))['nextStep']), /ulimit -f/);
 });
 
 workers('where no memfd may be executed, the wrapper stays and says why', async () => {

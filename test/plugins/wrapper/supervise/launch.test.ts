@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inherited, type Launch, withStrings } from '../../../../src/plugins/wrapper/supervise/index.ts';
+import { inherited, type Launch, withStrings } from '../../../../src/plugins/wrapper/replace-process.ts';
 import type { Region } from '../../../../src/runtime/native/memory.ts';
 import { createSecretMemory, type SecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { forwardedSignals } from '../../../../src/plugins/wrapper/supervise/application.ts';
+import { forwardedSignals } from '../../../../src/plugins/wrapper/interruption.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { caughtSignals } from './support/process-status.ts';

@@ -31,13 +31,13 @@ export function closeTerminals(): void {
 const quoted = (argument: string) => `'${argument.replaceAll("'", "'\\''")}'`;
 
 /** Runs a command as the leader of a session with a new terminal, by util-linux's `script`. */
-export function openTerminal(command: readonly string[]): Terminal {
+export function openTerminal(command: readonly string[], env: NodeJS.ProcessEnv = {}): Terminal {
   const line = `exec ${command.map(quoted).join(' ')}`;
   const [file = '', ...args] = [...DIE_WITH_PARENT, 'script', '-qfec', line, '/dev/null'];
   const child = spawn(file, args, {
     env: cleanEnv({
       ...{ SHELL: '/bin/sh', TERM: 'dumb', PS1: '$ ' },
-      SVC_RESIDENT: process.env['SVC_RESIDENT'],
+      ...env,
     }),
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,

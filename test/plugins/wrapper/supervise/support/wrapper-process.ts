@@ -1,5 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { SupervisionEvent } from '../../../../../src/plugins/wrapper/supervise/index.ts';
+import { closeSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { writeLaunch } from '../../../../../src/plugins/wrapper/init/launch-region.ts';
+import { recordKind } from '../../../../../src/plugins/wrapper/init/records.ts';
+import { recordSocketPair, sendRecord } from '../../../../../src/runtime/native/record-channel.ts';
+import { createSecretMemory } from '../../../../../src/runtime/native/secret-memory.ts';
 import { bundledProgram } from '../../../../support/bundled-program.ts';
 import { DIE_WITH_PARENT } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
@@ -8,7 +13,11 @@ import { waitFor } from '../../../../support/wait-for.ts';
 import type { FixtureOptions } from '../fixtures/wrapper.ts';
 
 export type FixtureEvent =
-  | SupervisionEvent
+  | { readonly kind: 'reaped'; readonly pid: number; readonly exitCode: number }
+  | { readonly kind: 'stopped'; readonly pid: number; readonly signal: string }
+  | { readonly kind: 'continued'; readonly pid: number }
+  | { readonly kind: 'killed'; readonly pid: number; readonly graceMs: number }
+  | { readonly kind: 'undeliverable'; readonly pid: number; readonly signal: string }
   | { readonly kind: 'started'; readonly pid: number }
   | { readonly kind: 'restarting'; readonly pid: number; readonly exitCode: number }
   | { readonly kind: 'ended-before-start'; readonly signal: string }
@@ -42,8 +51,7 @@ export function startWrapper(
   prefix: readonly string[] = [],
 ): WrapperProcess {
   const [file = '', ...args] = [...DIE_WITH_PARENT, ...prefix, ...wrapperCommand(options, command)];
-  const env = cleanEnv({ SVC_RESIDENT: process.env['SVC_RESIDENT'] });
-  const child = spawn(file, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(file, args, { env: cleanEnv(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return observe(child);
 }
 
@@ -86,7 +94,7 @@ const kinds: Readonly<Record<string, FixtureEvent['kind']>> = {
   'signal.undeliverable': 'undeliverable',
 };
 
-/** svc-init writes log lines where the resident wrapper has events. */
+/** svc-init writes log lines, the fixture events. */
 function asEvent(line: FixtureEvent | Record<string, unknown>): FixtureEvent {
   if ('kind' in line) return line as FixtureEvent;
   const { event, exit_code: exitCode, grace_ms: graceMs, error: message, ...rest } = line;
@@ -102,4 +110,26 @@ export async function runWrapper(
   const wrapper = startWrapper(command, options, prefix);
   const status = await wrapper.status;
   return { status, output: wrapper.output(), events: wrapper.events() };
+}
+
+const init = fileURLToPath(new URL(`../../../../../dist/init/${process.arch}/svc-init`, import.meta.url));
+
+/** Runs svc-init itself, with an application that it is given at once, to its end. */
+export async function runInit(argv: readonly string[]): Promise<{ status: number; events: FixtureEvent[] }> {
+  const [socket, theirs] = recordSocketPair();
+  const memory = createSecretMemory({ requireMemfdSecret: false, requireLock: false });
+  sendRecord(socket, { kind: recordKind.settings, values: [10_000, 60_000] });
+  const env = [Buffer.from(`PATH=${process.env['PATH']}`)];
+  const region = writeLaunch({ file: argv[0] ?? '', argv, env }, memory);
+  const values = [region.length, argv.length, env.length];
+  sendRecord(socket, { kind: recordKind.start, values }, region.descriptor);
+  region.handOver();
+  const child = spawn(init, ['3', '', '', '/bin/false', '/bin/false'], {
+    stdio: ['ignore', 'ignore', 'pipe', theirs],
+  });
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const status = await new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 128)));
+  for (const descriptor of [socket, theirs]) closeSync(descriptor);
+  return { status, events: parseEvents(errors) };
 }
