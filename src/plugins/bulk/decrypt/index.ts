@@ -3,35 +3,24 @@ import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Sources } from '../../../runtime/settings/resolve.ts';
-import {
-  earlyEnd,
-  endOf,
-  type FaultReport,
-  Faults,
-  placeOf,
-  readPlace,
-  type Work,
-  workOn,
-} from '../bulk-run.ts';
-import type { StoredEntry } from '../list-objects.ts';
+import { type FaultReport, Faults } from '../engine/faults.ts';
+import type { StoredEntry } from '../engine/list-objects.ts';
+import type { OpenedObject } from '../engine/open-object.ts';
+import { type BulkCall, earlyEnd, placeOf, readPlace, workOnObjects } from '../engine/run.ts';
+import { endOf } from '../engine/store-failure.ts';
 import { intoBucket } from './into-bucket.ts';
 import { intoFolder, lookIntoFolder } from './into-folder.ts';
 import type { Place } from './journal.ts';
 import { type DecryptSettings, type RecoverySettings, resolveDecryptSettings } from './settings.ts';
-import { type OpenedObject, openSource, type Source } from './source.ts';
-import type { TakenIn, Target, TargetPage } from './target.ts';
+import { openSource, type Source } from './source.ts';
+import { judgeTarget, type TakenIn, type Target, type TargetPage, TargetRefused } from './target.ts';
 
-export interface DecryptCall {
-  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
+export interface DecryptCall extends BulkCall<Counts> {
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly from: string;
   /** A folder, or `s3://bucket` or `s3://bucket/prefix`. */
   readonly to: string;
   readonly dryRun: boolean;
-  readonly signal: AbortSignal;
-  /** Called now and then with the current counts. */
-  readonly onProgress: (counts: Counts) => void;
 }
 
 /** Numbers of objects, except `bytes`. */
@@ -129,20 +118,24 @@ interface Run {
 async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
   const { call, source, target, place, concurrency } = run;
   const { signal } = call;
-  const faults = new Faults(call.to);
+  const faults = new Faults(judgeTarget(call.to));
   const tally = new RunTally();
-  const work: Work = {
-    ...{ pages: source.pages(place.prefix, signal), concurrency, signal, faults, counts: tally.counts },
-    onSeen: () => call.onProgress(tally.counts),
+  const { counts } = tally;
+  const work = {
+    ...{ pages: source.pages(place.prefix, signal), concurrency, signal, faults, counts },
+    onSeen: () => call.onProgress(counts),
   };
   const endedBy = await earlyEnd(
     () =>
-      workOn(work, async (page) => {
+      workOnObjects(work, async (page) => {
         const there = await target.page(page, signal);
         return (object, each) => decryptOne(run, there, object, tally, each);
       }),
     signal,
-    (error) => endOf(error, 'decrypt', host, place.bucket),
+    (error) =>
+      error instanceof TargetRefused
+        ? endOf(error, 'target', error.place)
+        : endOf(error, 'decrypt', { host, bucket: place.bucket }),
   );
   return { ...tally.report, ...faults.report, dryRun: call.dryRun, endedBy };
 }

@@ -11,8 +11,8 @@ import { unquote } from '../../../objects/s3/headers.ts';
 import { checkKey } from '../../../objects/s3/request.ts';
 import type { Budget } from '../../../runtime/bounds/budget.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
-import { during, open } from '../decrypt/source.ts';
-import type { StoredEntry } from '../list-objects.ts';
+import type { StoredEntry } from '../engine/list-objects.ts';
+import { during, open } from '../engine/open-object.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { writeEncrypted } from './write-encrypted.ts';
 
