@@ -1,4 +1,4 @@
-import type { EnvelopeFormat } from './manifest.ts';
+import type { EnvelopeFormat } from './body-format.ts';
 
 /** Tests what recovery keys alone can open; writes nothing and asks no key server. */
 export interface RehearsalPlan {

@@ -1,7 +1,7 @@
 import { EnvelopeError } from '../../../objects/format/cipher.ts';
-import { algorithmOf, type Envelope, type Headers, readEnvelope } from '../../../objects/format/metadata.ts';
+import { bodyFormat } from '../../../objects/format/formats.ts';
+import { type Envelope, type Headers, readEnvelope } from '../../../objects/format/metadata.ts';
 import { recipientsOf } from '../../../objects/format/recovery.ts';
-import { plaintextOfSegments } from '../../../objects/format/segments.ts';
 import type { Head, ListedObject } from '../engine/command-store.ts';
 
 /** The counts so far; a plain value, so that a file can keep it. Sizes in bytes, as stored. */
@@ -38,9 +38,6 @@ export function emptyTally(): Tally {
   };
 }
 
-/** Nonce and tag. An empty object whose key ends in a slash has them in its metadata. */
-const smallestBody = 28;
-
 /** @param list limit of keys to keep for each kind of finding */
 export function countHead(tally: Tally, { key, size }: ListedObject, head: Head, list: number): void {
   tally.objects++;
@@ -66,7 +63,7 @@ function countMetadata(tally: Tally, { key, size, headers }: Looked, list: numbe
     if (!fits(envelope, size)) return countUnreadable(tally, key, 'body-too-short', list);
     tally.encrypted++;
     add(tally.keyVersions, `${envelope.keyName.slice(0, longestName)} v${envelope.keyVersion}`);
-    add(tally.algorithms, algorithmOf(envelope.format));
+    add(tally.algorithms, bodyFormat(envelope.format).algorithm);
     add(tally.forms, envelope.keys.form);
     add(tally.bindings, envelope.binding);
     if (envelope.recovery !== undefined) add(tally.recovery, keysOf(envelope.recovery));
@@ -77,8 +74,9 @@ function countMetadata(tally: Tally, { key, size, headers }: Looked, list: numbe
 }
 
 function fits({ format, keys, emptySeal }: Envelope, size: number): boolean {
-  if (format === 2) return keys.form !== 'single' || plaintextOfSegments(size) !== undefined;
-  return emptySeal === undefined ? size >= smallestBody : size === 0;
+  if (emptySeal !== undefined) return size === 0;
+  const { derived, plaintextSize } = bodyFormat(format);
+  return (derived && keys.form !== 'single') || plaintextSize(size) !== undefined;
 }
 
 const keysOf = (recovery: string): string => {

@@ -1,4 +1,4 @@
-import type { PartEntry } from '../../../objects/format/manifest.ts';
+import type { PartEntry } from '../../../objects/format/body-format.ts';
 import type {
   RecoveryRehearsal,
   RehearsalPlan,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ObjectServices } from '../../../objects/context.ts';
+import type { EnvelopeFormat } from '../../../objects/format/body-format.ts';
 import { EnvelopeError } from '../../../objects/format/cipher.ts';
-import type { EnvelopeFormat } from '../../../objects/format/manifest.ts';
 import type { ListUser } from '../../../objects/multipart/lists-in-use.ts';
 import { type KeptDigests, ObjectChanged, type StoredObject } from '../../../objects/read/stored-object.ts';
 import type { WholeChecksum } from '../../../objects/s3/checksum.ts';
