@@ -81,7 +81,8 @@ export default class Audit extends CheckCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Audit);
     const { audit } = await import('../plugins/audit/index.ts');
+    const bucketAudit = async () => (await import('../plugins/bulk/audit/index.ts')).auditBucket;
     const { env, stdout, stderr } = process;
-    this.exit(await audit({ flags, env, stdout, stderr, version: this.config.version }));
+    this.exit(await audit({ flags, env, stdout, stderr, version: this.config.version }, bucketAudit));
   }
 }

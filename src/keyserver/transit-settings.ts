@@ -4,6 +4,8 @@ import { transitKeyName } from './path.ts';
 /** `.` and `..` would request another path. */
 const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
 
+export const mountPath = () => matching(segment, 'a mount path such as transit');
+
 /** Selects the KEK; shared by the proxy and the commands that check it. */
 export const transitSettings = {
   transitMount: {
@@ -11,7 +13,7 @@ export const transitSettings = {
     flag: 'transit-mount',
     summary: 'Mount of the transit engine',
     fallback: 'transit',
-    ...matching(segment, 'a mount path such as transit'),
+    ...mountPath(),
   },
   transitKey: {
     variable: 'SVC_TRANSIT_KEY',

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { EnvelopeFormat } from './format/manifest.ts';
+import type { EnvelopeFormat } from './format/body-format.ts';
 import type { BindingMode } from './format/metadata.ts';
 
 /** What the engine needs to know of its store, its keys and its limits; sizes in bytes. */

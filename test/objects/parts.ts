@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type PartEntry, type PartList, sealMac } from '../../src/objects/format/manifest.ts';
+import type { PartEntry } from '../../src/objects/format/body-format.ts';
+import { type PartList, sealMac } from '../../src/objects/format/manifest.ts';
 
 export const wrapped = (version = 1): string => `vault:v${version}:${randomBytes(60).toString('base64')}`;
 

@@ -1,6 +1,8 @@
-import type { Garbage } from '../../plugins/bulk/gc/index.ts';
+import type { Garbage } from '../../plugins/bulk/gc/garbage.ts';
+import type { GcReport } from '../../plugins/bulk/gc/index.ts';
 import { gcSettings } from '../../plugins/bulk/gc/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
+import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
 
 export default class ProxyGc extends BaseCommand {
@@ -15,14 +17,18 @@ export default class ProxyGc extends BaseCommand {
     '<%= config.bin %> proxy gc --buckets photos,papers --delete',
   ];
 
-  async run(): Promise<object> {
+  async run(): Promise<object | undefined> {
     const { flags } = await this.parse(ProxyGc);
     const { collectGarbage } = await import('../../plugins/bulk/gc/index.ts');
     const sources = { flags: flags as Record<string, string | boolean | undefined>, env: process.env };
-    const { deleted, garbage } = await collectGarbage(sources, (found) => this.log(line(found)));
-    const count = garbage.reduce((sum, { keys }) => sum + keys.length, 0);
-    this.log(summary(count, deleted));
-    return { deleted, objects: count, garbage: garbage.map(asJson) };
+    const onFound = (found: Garbage) => this.log(line(found));
+    return runBulk(this, {
+      start: async ({ signal }) => asReport(await collectGarbage({ sources, signal, onFound })),
+      progressLine: () => '',
+      reportLines: ({ objects, deleted, endedBy }) =>
+        endedBy === undefined || objects > 0 ? [summary(objects, deleted)] : [],
+      isComplete: () => true,
+    });
   }
 }
 
@@ -37,6 +43,13 @@ function summary(count: number, deleted: boolean): string {
   const objects = count === 1 ? '1 helper object' : `${count} helper objects`;
   return deleted ? `Deleted ${objects}.` : `Found ${objects}; nothing was touched. Delete with --delete.`;
 }
+
+const asReport = ({ deleted, garbage, endedBy }: GcReport) => ({
+  deleted,
+  objects: garbage.reduce((sum, { keys }) => sum + keys.length, 0),
+  garbage: garbage.map(asJson),
+  endedBy,
+});
 
 const asJson = ({ object, modified, ...found }: Garbage) => ({
   ...found,

@@ -1,5 +1,6 @@
 import type { ObjectServices, OperationHandler, RequestContext } from '../context.ts';
-import type { EnvelopeFormat } from '../format/manifest.ts';
+import type { EnvelopeFormat } from '../format/body-format.ts';
+import { bodyFormat } from '../format/formats.ts';
 import { hasNoBody, type ObjectName } from '../format/metadata.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
@@ -16,7 +17,6 @@ import { respondSlowly, type SlowResponse } from '../slow-answer.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
-import { maxPlaintext } from '../write/seal-and-send.ts';
 import {
   type Copied,
   changesSomething,
@@ -71,7 +71,7 @@ async function copyOnce(
 const withoutBody = ({ object, layout }: SourceObject, to: ObjectName): boolean =>
   object.envelope?.emptySeal !== undefined ||
   hasNoBody(to.key, layout.size) ||
-  (object.envelope?.format === 2 && object.storedSize === 0);
+  (bodyFormat(object.envelope?.format).derived && object.storedSize === 0);
 
 /** As in S3. An unencrypted object may be copied onto itself, which encrypts it. */
 function refuseIdle(copy: CopyRequest, { object }: SourceObject, to: ObjectName): void {
@@ -140,7 +140,7 @@ async function sourceMd5(
 
 /** The source's format; the configured format for an unencrypted source. */
 const formatOfCopy = ({ config }: ObjectServices, { envelope }: StoredObject): EnvelopeFormat =>
-  envelope === undefined ? config.format : (envelope.format ?? 1);
+  envelope === undefined ? config.format : bodyFormat(envelope.format).id;
 
 export async function copiedTags(
   { upstream }: ObjectServices,
@@ -189,7 +189,7 @@ async function copyPart(
   const source = await statSource(services, copy, context);
   const { object, layout } = source;
   const length = lengthToCopy(range, layout.size);
-  if (length > maxPlaintext(target.record.format ?? 1)) throw sourceTooLarge();
+  if (length > bodyFormat(target.record.format).maxPlaintext) throw sourceTooLarge();
   const segments = await copySegments(services, copy, source, range, target, signal);
   if (segments !== undefined) {
     await recordPart(services, target, segments);

@@ -1,10 +1,10 @@
 import type { ObjectServices } from '../context.ts';
+import type { SegmentedPart } from '../format/body-format.ts';
 import { BodyKeys } from '../format/body-keys.ts';
-import type { SegmentedPart } from '../format/manifest.ts';
 import { coveringSegments, segmentBytes, segmentedSize } from '../format/segments.ts';
 import { type EncryptedPart, type PartTarget, partQuery } from '../multipart/upload-part.ts';
 import { accessHeaders } from '../read/read-request.ts';
-import { committedKeys, segmentedDek } from '../read/segmented-reads.ts';
+import { segmentedDek } from '../read/segmented-reads.ts';
 import { type ByteRange, ObjectChanged } from '../read/stored-object.ts';
 import { S3Error } from '../s3/error.ts';
 import { unquote } from '../s3/headers.ts';
@@ -125,7 +125,9 @@ async function keysOf(
 ): Promise<BodyKeys> {
   const dek = await segmentedDek(services.keys, object, layout, signal);
   try {
-    return layout.list === undefined ? committedKeys(object, layout, dek) : new BodyKeys(dek, salt, n);
+    return layout.list === undefined
+      ? BodyKeys.committed(dek, object.envelope?.derivation, layout.size)
+      : new BodyKeys(dek, salt, n);
   } finally {
     dek.fill(0);
   }

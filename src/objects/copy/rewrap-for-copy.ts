@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { WrappedKey } from '../../keyserver/contract.ts';
 import type { ObjectServices } from '../context.ts';
+import type { PartEntry } from '../format/body-format.ts';
 import { sealKeyOf } from '../format/body-keys.ts';
-import { type PartEntry, type PartList, type StoredPartList, sealMac } from '../format/manifest.ts';
+import { type PartList, type StoredPartList, sealMac } from '../format/manifest.ts';
 import type { Envelope, ObjectName } from '../format/metadata.ts';
 import { sealPartForRecovery } from '../format/recovery.ts';
 import {

@@ -59,6 +59,19 @@ export class BodyKeys implements BodyPlace {
     this.#extracted = extract(Buffer.from(this.#copied?.salt ?? salt, 'base64url'), dek);
   }
 
+  /** Keys of an object in one piece; the caller zeroes the DEK. @throws EnvelopeError `wrong-commitment` */
+  static committed(dek: Uint8Array, derivation: Derivation | undefined, size: number): BodyKeys {
+    if (derivation === undefined) throw new TypeError('the object has no derived key');
+    const keys = new BodyKeys(dek, derivation.salt, 0);
+    try {
+      keys.verify(derivation.commitment, size);
+      return keys;
+    } catch (error) {
+      keys.wipe();
+      throw error;
+    }
+  }
+
   /**
    * Key of the segments, derived or opened on first use.
    * @throws EnvelopeError `authentication-failed` for a copied body whose key was sealed for another part or place

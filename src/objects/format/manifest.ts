@@ -1,32 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isSaltOfPart } from './body-keys.ts';
-import { EnvelopeError, nonceBytes, storedSize } from './cipher.ts';
-import { segmentedSize } from './segments.ts';
-
-/** 1: a body is encrypted in one piece. 2: in segments, under a key derived for the body. */
-export type EnvelopeFormat = 1 | 2;
-
-/** One part of a multipart object, in the order of the stored body. */
-export interface PartEntry {
-  readonly n: number;
-  /** Wrapped DEK, `vault:vN:…`. */
-  readonly dek: string;
-  /** Base64 of 12 bytes. */
-  readonly nonce: string;
-  /** Plaintext bytes. */
-  readonly size: number;
-  /** The DEK sealed under the seal key by `sealPartForRecovery`, if there are recovery keys. */
-  readonly recovery?: string;
-}
-
-/** One part of a multipart object in format 2, whose parts share a DEK. */
-export interface SegmentedPart {
-  readonly n: number;
-  /** Derives the body's key or, for a copied body, opens it. */
-  readonly salt: string;
-  /** Plaintext bytes. */
-  readonly size: number;
-}
+import type { BodyFormat, EnvelopeFormat, PartEntry, SegmentedPart } from './body-format.ts';
+import { EnvelopeError } from './cipher.ts';
+import { isWrappedKey } from './format-1.ts';
+import { bodyFormat, formatField } from './formats.ts';
 
 interface ListOf<Part> {
   /** Id of the upload, which its keys are bound to. */
@@ -56,33 +32,29 @@ export type StoredPartList = PartList | SegmentedPartList;
 
 const maxParts = 10_000;
 
-/** @returns stored bytes of a body with this many plaintext bytes */
-export const storedBodySize = (format: EnvelopeFormat | undefined, size: number): number =>
-  format === 2 ? segmentedSize(size) : storedSize(size);
-
 /** @returns plaintext bytes of all parts */
 export const plaintextListSize = ({ parts }: StoredPartList): number =>
   parts.reduce((sum: number, { size }) => sum + size, 0);
 
 /** @returns stored bytes of all parts */
-export const storedListSize = ({ format, parts }: StoredPartList): number =>
-  parts.reduce((sum: number, { size }) => sum + storedBodySize(format, size), 0);
+export function storedListSize({ format, parts }: StoredPartList): number {
+  const { storedSize } = bodyFormat(format);
+  return parts.reduce((sum: number, { size }) => sum + storedSize(size), 0);
+}
 
 /** @returns base64 HMAC over the upload and every field of every part, in order */
 export function sealMac(
   sealKey: Uint8Array,
   manifest: string,
   parts: StoredPartList['parts'],
-  format: EnvelopeFormat = 1,
+  format?: EnvelopeFormat,
 ): string {
+  const { id, partProof } = bodyFormat(format);
   const mac = createHmac('sha256', sealKey);
-  mac.update(`svc/${format}\n${manifest}\n${parts.length}\n`);
-  for (const part of parts) mac.update(`${part.n} ${part.size} ${proofOf(part)}\n`);
+  mac.update(`svc/${id}\n${manifest}\n${parts.length}\n`);
+  for (const part of parts) mac.update(`${part.n} ${part.size} ${partProof(part)}\n`);
   return mac.digest('base64');
 }
-
-const proofOf = (part: PartEntry | SegmentedPart): string =>
-  'salt' in part ? part.salt : `${part.nonce} ${part.dek}`;
 
 /** @throws EnvelopeError `manifest-forged` if parts were dropped, repeated, reordered or edited */
 export function verifySeal(sealKey: Uint8Array, list: StoredPartList): void {
@@ -100,19 +72,15 @@ const partsAtOnce = 100;
 
 /** `serializePartList` in pieces. */
 export function* partListPieces(list: StoredPartList): Generator<string, void> {
-  const { format = 1, manifest, parts, seal, mac, sum, sums } = list;
-  yield `${JSON.stringify({ v: format, manifest }).slice(0, -1)},"parts":[`;
+  const { format, manifest, parts, seal, mac, sum, sums } = list;
+  const { id, partFields } = bodyFormat(format);
+  yield `${JSON.stringify({ v: id, manifest }).slice(0, -1)},"parts":[`;
   for (let from = 0; from < parts.length; from += partsAtOnce) {
-    const some = parts.slice(from, from + partsAtOnce).map(inFixedOrder);
+    const some = parts.slice(from, from + partsAtOnce).map(partFields);
     yield (from === 0 ? '' : ',') + JSON.stringify(some).slice(1, -1);
   }
   yield `],${JSON.stringify({ seal, mac, sum, sums }).slice(1)}`;
 }
-
-const inFixedOrder = (part: PartEntry | SegmentedPart) =>
-  'salt' in part
-    ? { n: part.n, salt: part.salt, size: part.size }
-    : { n: part.n, dek: part.dek, nonce: part.nonce, size: part.size, recovery: part.recovery };
 
 /** @throws EnvelopeError `malformed-metadata` unless every field is well-formed */
 export function readPartList(value: unknown): StoredPartList {
@@ -134,33 +102,21 @@ export function readPartList(value: unknown): StoredPartList {
     ...(sum !== undefined && { sum }),
     ...(isSums(sums) && { sums }),
   };
-  return list.v === 2
-    ? { format: 2, parts: inOrder(list.parts, isSegmentedPart), ...rest }
-    : { parts: inOrder(list.parts, isPartEntry), ...rest };
+  const { isPart } = bodyFormat(list.v);
+  return { ...formatField(list.v), parts: inOrder(list.parts, isPart), ...rest } as StoredPartList;
 }
 
-function inOrder<Part extends { readonly n: number }>(
-  values: readonly unknown[],
-  isPart: (value: object) => value is Part,
-): readonly Part[] {
+function inOrder(values: readonly unknown[], isPart: BodyFormat['isPart']): StoredPartList['parts'] {
   let previous = 0;
   return values.map((value) => {
     if (value === null || typeof value !== 'object' || !isPart(value)) throw malformed();
-    const { n, size } = value as Part & { readonly size?: unknown };
+    const { n, size } = value as { readonly n: number; readonly size?: unknown };
     if (!Number.isInteger(n) || n > maxParts || n <= previous) throw malformed();
     if (!Number.isSafeInteger(size) || (size as number) < 0) throw malformed();
     previous = n;
-    return value;
+    return value as PartEntry & SegmentedPart;
   });
 }
-
-const isPartEntry = (part: Partial<PartEntry>): part is PartEntry =>
-  isWrappedKey(part.dek) &&
-  typeof part.nonce === 'string' &&
-  Buffer.from(part.nonce, 'base64').length === nonceBytes &&
-  isPartRecovery(part.recovery);
-
-const isSegmentedPart = (part: Partial<SegmentedPart>): part is SegmentedPart => isSaltOfPart(part.salt);
 
 /** 16 random bytes in base64url. */
 export const isManifestId = (value: unknown): value is string =>
@@ -175,15 +131,6 @@ const isSum = (value: unknown): value is string | undefined =>
  */
 const isSums = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,900000}$/.test(value);
-
-/** 60 bytes. */
-const isPartRecovery = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{80}$/.test(value));
-
-export const isWrappedKey = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  value.length < 1024 &&
-  /^vault:v[1-9]\d{0,9}:[A-Za-z0-9+/]+={0,2}$/.test(value);
 
 const malformed = () =>
   new EnvelopeError('malformed-metadata', 'the part list does not have the form that svc writes');

@@ -1,13 +1,9 @@
 import { parseBounded } from '../../runtime/bounds/bounded-json.ts';
+import type { BodyFormat, EnvelopeFormat } from './body-format.ts';
 import { type Derivation, isDerivationText } from './body-keys.ts';
-import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
-import {
-  type EnvelopeFormat,
-  isManifestId,
-  readPartList,
-  type StoredPartList,
-  serializePartList,
-} from './manifest.ts';
+import { EnvelopeError, overheadBytes } from './cipher.ts';
+import { bodyFormat, formatField, formatNamed } from './formats.ts';
+import { isManifestId, readPartList, type StoredPartList, serializePartList } from './manifest.ts';
 import { type EnvelopeChecksum, readChecksum, serializeChecksum } from './sealed-checksums.ts';
 
 /** Response or request headers, names in lower case. */
@@ -64,23 +60,22 @@ export interface Envelope {
   readonly recovery?: string;
 }
 
-/** Names of the formats in stored metadata; a reader that knows only one of them refuses the other. */
-export const algorithmOf = (format: EnvelopeFormat | undefined): string =>
-  format === 2 ? segmentedAlgorithm : algorithmName;
-const segmentedAlgorithm = 'AES-256-GCM-STREAM-64KiB';
-
 /**
  * Stores with real folders treat a key that ends in a slash as a folder, which has no body. For such keys, format 1
  * keeps the seal of an empty plaintext in the metadata.
  */
 export const hasNoBody = (key: string, size: number): boolean => size === 0 && key.endsWith('/');
 
+/** Whether an object's body is stored as a seal in its metadata. */
+export const hasAside = ({ derived }: BodyFormat, key: string, size: number): boolean =>
+  !derived && hasNoBody(key, size);
+
 /** @returns the headers to store; as specified, binding `none` has no header */
 export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   const headers: Record<string, string> = {
     [encryptedHeader]: 'true',
     [wrappedDekHeader]: serializeKeys(envelope),
-    [algorithmHeader]: algorithmOf(envelope.format),
+    [algorithmHeader]: bodyFormat(envelope.format).algorithm,
     [keyNameHeader]: envelope.keyName,
     [keyVersionHeader]: String(envelope.keyVersion),
   };
@@ -105,7 +100,7 @@ export const recoveryHeaders = (headers: Headers): Record<string, string> => {
 export function serializeKeys({ format, keys }: Pick<Envelope, 'format' | 'keys'>): string {
   if (keys.form === 'single') return keys.dek;
   if (keys.form === 'inline') return serializePartList(keys.list);
-  return JSON.stringify({ v: format ?? 1, manifest: keys.manifest, seal: keys.seal });
+  return JSON.stringify({ v: bodyFormat(format).id, manifest: keys.manifest, seal: keys.seal });
 }
 
 /**
@@ -124,7 +119,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   const value = (name: string) => headers[name] as string;
   if (value(encryptedHeader) !== 'true') throw malformed(encryptedHeader);
   const format = readFormat(value(algorithmHeader));
-  const keys = readKeys(value(wrappedDekHeader), format);
+  const keys = readKeys(value(wrappedDekHeader), format.id);
   const keyVersion = versionOf(keys);
   if (value(keyVersionHeader) !== String(keyVersion)) throw malformed(keyVersionHeader);
   const emptySeal = readSeal(headers[sealHeader], keys, format);
@@ -134,7 +129,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   const md5 = readMd5(headers[md5Header]);
   const recovery = readRecovery(headers[recoveryHeader]);
   return {
-    ...(format === 2 && { format }),
+    ...formatField(format.id),
     keys,
     keyName: value(keyNameHeader),
     keyVersion,
@@ -159,9 +154,9 @@ function readBinding(value: string | string[] | undefined): BindingMode {
   throw malformed(bindingHeader);
 }
 
-function readFormat(value: string): EnvelopeFormat {
-  if (value === algorithmName) return 1;
-  if (value === segmentedAlgorithm) return 2;
+function readFormat(value: string): BodyFormat {
+  const format = formatNamed(value);
+  if (format !== undefined) return format;
   throw new EnvelopeError(
     'malformed-metadata',
     `${algorithmHeader} names no format that this build reads: it was changed, or a later build wrote the object`,
@@ -172,9 +167,9 @@ function readFormat(value: string): EnvelopeFormat {
 function readDerivation(
   value: string | string[] | undefined,
   { form }: WrappedKeys,
-  format: EnvelopeFormat,
+  { derived }: BodyFormat,
 ): Derivation | undefined {
-  const expected = format === 2 && form === 'single';
+  const expected = derived && form === 'single';
   if (value === undefined && !expected) return undefined;
   if (value === undefined)
     throw new EnvelopeError(
@@ -190,10 +185,10 @@ function readDerivation(
 function readSeal(
   value: string | string[] | undefined,
   { form }: WrappedKeys,
-  format: EnvelopeFormat,
+  { derived }: BodyFormat,
 ): string | undefined {
   if (value === undefined) return undefined;
-  if (format === 2) throw malformed(sealHeader);
+  if (derived) throw malformed(sealHeader);
   const right = typeof value === 'string' && Buffer.from(value, 'base64').length === overheadBytes;
   if (!right || form !== 'single' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) throw malformed(sealHeader);
   return value;

@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
 import { bytesOfPieces } from '../../runtime/bounds/block-body.ts';
 import { type JsonText, parseBounded } from '../../runtime/bounds/bounded-json.ts';
+import type { PartEntry, SegmentedPart } from './body-format.ts';
 import { isDerivationText, isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
-import {
-  type PartEntry,
-  partListPieces,
-  readPartList,
-  type SegmentedPart,
-  type StoredPartList,
-} from './manifest.ts';
+import { partListPieces, readPartList, type StoredPartList } from './manifest.ts';
 import type { ObjectName } from './metadata.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { EnvelopeFormat } from './manifest.ts';
+import type { EnvelopeFormat } from './body-format.ts';
 
 /** Tests what recovery keys alone can open; writes nothing and asks no key server. */
 export interface RehearsalPlan {
@@ -47,53 +47,4 @@ export interface RehearsalFault {
   /** Stable code of the failure in the envelope or the store. */
   readonly reason: string;
   readonly message: string;
-}
-
-interface Listed {
-  /** Stored bytes. */
-  readonly stored: number;
-  /** ISO 8601. */
-  readonly modified: string;
-}
-
-/**
- * A uniform random sample of a listing of any length, plus the oldest, the newest and the largest object: these
- * represent the time before recovery keys, the proxies that write now, and part lists.
- */
-export class RehearsalSample<T extends Listed> {
-  readonly #size: number;
-  readonly #random: (below: number) => number;
-  readonly #chosen: T[] = [];
-  #seen = 0;
-  #oldest: T | undefined;
-  #newest: T | undefined;
-  #largest: T | undefined;
-
-  /** @param random returns a uniformly distributed integer from 0 to below its argument */
-  constructor(size: number, random: (below: number) => number) {
-    this.#size = size;
-    this.#random = random;
-  }
-
-  add(one: T): void {
-    this.#seen++;
-    if (this.#chosen.length < this.#size) this.#chosen.push(one);
-    else {
-      const place = this.#random(this.#seen);
-      if (place < this.#size) this.#chosen[place] = one;
-    }
-    if (this.#oldest === undefined || one.modified < this.#oldest.modified) this.#oldest = one;
-    if (this.#newest === undefined || one.modified > this.#newest.modified) this.#newest = one;
-    if (this.#largest === undefined || one.stored > this.#largest.stored) this.#largest = one;
-  }
-
-  get seen(): number {
-    return this.#seen;
-  }
-
-  /** Without duplicates. */
-  get entries(): readonly T[] {
-    const apart = [this.#oldest, this.#newest, this.#largest].filter((one) => one !== undefined);
-    return [...new Set([...this.#chosen, ...apart])];
-  }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type JsonText, parseBounded } from '../../runtime/bounds/bounded-json.ts';
 import { EnvelopeError } from './cipher.ts';
-import { isWrappedKey } from './manifest.ts';
+import { isWrappedKey } from './format-1.ts';
 import type { KeyPurpose, ObjectName } from './metadata.ts';
 
 /**

@@ -94,12 +94,6 @@ export class Segments {
   }
 }
 
-/** Encrypts a plaintext that is in memory as a whole. */
-export function sealSegments(keys: SegmentKeys, plaintext: Buffer): Buffer {
-  const encryption = new SegmentedEncryption(keys, plaintext.length);
-  return Buffer.concat([...encryption.pieces(plaintext), encryption.finish()]);
-}
-
 /**
  * Decrypts a stored body that is in memory as a whole.
  * @throws EnvelopeError `authentication-failed`, `wrong-size`

@@ -1,14 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ObjectServices, RequestContext } from '../context.ts';
-import { BodyKeys, sealKeyOf } from '../format/body-keys.ts';
+import type { PartEntry, SegmentedPart } from '../format/body-format.ts';
+import { BodyKeys } from '../format/body-keys.ts';
 import { EnvelopeError } from '../format/cipher.ts';
-import {
-  type PartList,
-  type SegmentedPart,
-  type SegmentedPartList,
-  type StoredPartList,
-  sealMac,
-} from '../format/manifest.ts';
+import { bodyFormat, formatField } from '../format/formats.ts';
+import { type StoredPartList, sealMac } from '../format/manifest.ts';
 import type { ObjectName } from '../format/metadata.ts';
 import { type PartRecord, partRecordId } from '../format/records.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../format/sealed-checksums.ts';
@@ -120,21 +116,19 @@ async function sealParts(
   { whole, ofParts }: VerifiedChecksums,
 ): Promise<StoredPartList> {
   const { manifest, seal } = record;
-  const key = await (record.format === 2
-    ? services.uploadKeys.dek(record)
-    : services.uploadKeys.sealKey(record));
-  const sealKey = record.format === 2 ? sealKeyOf(key, manifest) : key;
+  const { derived, listKey } = bodyFormat(record.format);
+  const key = await services.uploadKeys.unwrapped(record);
+  const sealKey = listKey(key, manifest);
   try {
-    const list =
-      record.format === 2
-        ? await segmentedParts(key, records)
-        : { parts: await recoverableParts(services.keys, record, wholeParts(records).parts, sealKey) };
-    const mac = sealMac(sealKey, manifest, list.parts, record.format);
+    const parts = derived
+      ? await provenParts(key, records)
+      : await recoverableParts(services.keys, record, wholeParts(records), sealKey);
+    const mac = sealMac(sealKey, manifest, parts, record.format);
     return {
-      ...{ ...list, manifest, seal, mac },
+      ...{ ...formatField(record.format), parts, manifest, seal, mac },
       ...(whole && { sum: sealWholeChecksum(sealKey, mac, whole) }),
       ...(ofParts && { sums: sealPartChecksums(sealKey, mac, ofParts) }),
-    };
+    } as StoredPartList;
   } finally {
     sealKey.fill(0);
     key.fill(0);
@@ -145,16 +139,13 @@ async function sealParts(
 const commitmentsAtOnce = 100;
 
 /** @throws EnvelopeError `record-forged` for a part whose record does not match the upload's DEK */
-async function segmentedParts(
-  dek: Buffer,
-  records: readonly PartRecord[],
-): Promise<Pick<SegmentedPartList, 'format' | 'parts'>> {
+async function provenParts(dek: Buffer, records: readonly PartRecord[]): Promise<SegmentedPart[]> {
   const parts: SegmentedPart[] = [];
   for (const record of records) {
     parts.push(provenPart(dek, record));
     if (parts.length % commitmentsAtOnce === 0) await setImmediate();
   }
-  return { format: 2, parts };
+  return parts;
 }
 
 function provenPart(dek: Buffer, { part, commitment = '' }: PartRecord): SegmentedPart {
@@ -168,12 +159,11 @@ function provenPart(dek: Buffer, { part, commitment = '' }: PartRecord): Segment
   throw new EnvelopeError('record-forged', 'the record of a part is not the one that was written for it');
 }
 
-const wholeParts = (records: readonly PartRecord[]): Pick<PartList, 'format' | 'parts'> => ({
-  parts: records.map(({ part }) => {
+const wholeParts = (records: readonly PartRecord[]): readonly PartEntry[] =>
+  records.map(({ part }) => {
     if ('salt' in part) throw otherFormat();
     return part;
-  }),
-});
+  });
 
 const otherFormat = () =>
   new EnvelopeError('record-forged', 'the record of a part is of another format than its upload');

@@ -1,13 +1,12 @@
 import { concurrently } from '../../runtime/lifecycle/wait.ts';
 import type { ObjectServices } from '../context.ts';
-import { EnvelopeError, nonceBytes } from '../format/cipher.ts';
+import type { PartEntry } from '../format/body-format.ts';
+import { EnvelopeError, nonceBytes, storedSize } from '../format/cipher.ts';
 import {
-  type PartEntry,
   type PartList,
   plaintextListSize,
   type SegmentedPartList,
   type StoredPartList,
-  storedBodySize,
   storedListSize,
 } from '../format/manifest.ts';
 import { type ObjectName, readEnvelope } from '../format/metadata.ts';
@@ -120,7 +119,7 @@ async function compareNonces(
   { parts }: PartList,
   signal: AbortSignal,
 ): Promise<void> {
-  const starts = startsOf(parts, ({ size }) => storedBodySize(1, size));
+  const starts = startsOf(parts, ({ size }) => storedSize(size));
   await concurrently(parts, readsAtOnce, async (part: PartEntry) => {
     const start = starts.get(part) as number;
     const range = { start, end: start + nonceBytes - 1 };

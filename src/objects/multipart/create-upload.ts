@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ObjectServices, OperationHandler, RequestContext } from '../context.ts';
-import { sealKeyOf } from '../format/body-keys.ts';
+import { bodyFormat, formatField } from '../format/formats.ts';
 import { md5Headers, type ObjectName } from '../format/metadata.ts';
 import { sealMd5 } from '../format/sealed-checksums.ts';
 import { createKey, type FreshKey } from '../keys/data-keys.ts';
@@ -81,7 +81,7 @@ async function draftUpload(services: ObjectServices, { request, signal }: Reques
   const { format } = services.config;
   const seal = await createKey(services.keys, name, { kind: 'seal', upload: manifest, format }, signal);
   try {
-    const sealKey = format === 2 ? sealKeyOf(seal.key, manifest) : seal.key;
+    const sealKey = bodyFormat(format).listKey(seal.key, manifest);
     return { ...draftOf(services, request, name, { manifest, seal }, sealKey), sealKey, key: seal.key };
   } catch (error) {
     seal.key.fill(0);
@@ -97,7 +97,7 @@ function draftOf(
   sealKey: Uint8Array,
 ) {
   const { keyName, binding } = services.keys.scheme;
-  const format = services.config.format === 2 ? { format: 2 as const } : {};
+  const format = formatField(services.config.format);
   const checksum = readUploadChecksum(request.headers);
   const { headers: callers, named } = takeNamedMd5(writeHeadersUpstream(request.headers), {});
   const md5 = named === undefined ? {} : { md5: sealMd5(sealKey, named.md5) };

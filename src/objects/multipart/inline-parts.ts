@@ -1,4 +1,5 @@
 import type { ObjectServices } from '../context.ts';
+import { formatField } from '../format/formats.ts';
 import { plaintextListSize, type StoredPartList, storedListSize } from '../format/manifest.ts';
 import { envelopeHeaders, md5Headers, recoveryHeaders } from '../format/metadata.ts';
 import { recoverySize } from '../format/recovery.ts';
@@ -59,7 +60,7 @@ const inlineHeaders = (
   list: StoredPartList,
 ) =>
   envelopeHeaders({
-    ...(format === 2 && { format }),
+    ...formatField(format),
     keys: { form: 'inline', list },
     keyName,
     keyVersion,

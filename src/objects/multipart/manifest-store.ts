@@ -3,8 +3,8 @@ import { BoundedMap, Remembered } from '../../runtime/bounds/bounded-map.ts';
 import { concurrently } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { release } from '../../runtime/memory.ts';
-import { sealKeyOf } from '../format/body-keys.ts';
 import { EnvelopeError } from '../format/cipher.ts';
+import { bodyFormat } from '../format/formats.ts';
 import { readPartList, type StoredPartList, serializePartList, verifySeal } from '../format/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../format/metadata.ts';
 import { manifestBytes, manifestKey, manifestOfObject } from '../format/records.ts';
@@ -125,8 +125,9 @@ export function createManifests({
     const purpose = { kind: 'seal', upload: list.manifest, format: list.format } as const;
     const [unwrapped] = await keys.unwrap(name, envelope, [{ wrapped: list.seal, purpose }], signal);
     if (unwrapped === undefined) throw new EnvelopeError('manifest-forged', 'the seal key is not available');
-    const sealKey = list.format === 2 ? sealKeyOf(unwrapped, list.manifest) : unwrapped;
-    if (list.format === 2) opened(unwrapped);
+    const { derived, listKey } = bodyFormat(list.format);
+    const sealKey = listKey(unwrapped, list.manifest);
+    if (derived) opened(unwrapped);
     try {
       verifySeal(sealKey, list);
       const { mac, sum, sums, parts } = list;
@@ -141,7 +142,7 @@ export function createManifests({
   }
 
   async function write(name: ObjectName, list: StoredPartList, when: PutWhen): Promise<void> {
-    readPartList({ ...list, v: list.format ?? 1 });
+    readPartList({ ...list, v: bodyFormat(list.format).id });
     present.keep(name.bucket, Promise.resolve(true));
     const key = manifestKey(reservedPrefix, name, list.manifest);
     // not released: a store may answer before it has read all of the body
@@ -168,7 +169,7 @@ export function createManifests({
               ),
             );
       if (verified.get(id) === list) return list;
-      if ((list.format ?? 1) !== (envelope.format ?? 1)) throw otherFormat();
+      if (bodyFormat(list.format) !== bodyFormat(envelope.format)) throw otherFormat();
       const found = await verify(name, envelope, list, opened, user.signal);
       verified.set(id, found);
       return found;

@@ -1,6 +1,6 @@
 import { unlessAborted } from '../../runtime/lifecycle/wait.ts';
 import { ownBuffer } from '../../runtime/memory.ts';
-import { sealKeyOf } from '../format/body-keys.ts';
+import { bodyFormat } from '../format/formats.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
@@ -38,15 +38,17 @@ export class UploadKeys {
     return copyOf(await (signal === undefined ? held.arrived : unlessAborted(held.arrived, signal)));
   }
 
+  /** The key that stands in the list, from the cache if it is a DEK; the caller zeroes it. @throws as `dek` */
+  unwrapped(upload: UploadToOpen, signal?: AbortSignal): Promise<Buffer> {
+    return bodyFormat(upload.format).derived ? this.dek(upload, signal) : this.#unwrap(upload, signal);
+  }
+
   /** The seal key of the part list and the create record, in either format; the caller zeroes it. @throws as `dek` */
   async sealKey(upload: UploadToOpen, signal?: AbortSignal): Promise<Buffer> {
-    if (upload.format !== 2) return this.#unwrap(upload, signal);
-    const dek = await this.dek(upload, signal);
-    try {
-      return sealKeyOf(dek, upload.manifest);
-    } finally {
-      dek.fill(0);
-    }
+    const key = await this.unwrapped(upload, signal);
+    const sealKey = bodyFormat(upload.format).listKey(key, upload.manifest);
+    if (sealKey !== key) key.fill(0);
+    return sealKey;
   }
 
   /** Caches a copy of the DEK of an upload that begins in this process. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ObjectServices, OperationHandler } from '../context.ts';
-import type { PartEntry, SegmentedPart } from '../format/manifest.ts';
+import type { PartEntry, SegmentedPart } from '../format/body-format.ts';
 import { type ObjectName, versionOfWrapped } from '../format/metadata.ts';
 import type { Checksums } from '../s3/checksum.ts';
 import { s3Error } from '../s3/error.ts';
@@ -9,7 +9,7 @@ import { judgePartChecksum } from '../s3/object-checksum.ts';
 import type { S3Request } from '../s3/request.ts';
 import { parsePartNumber } from '../s3/request-documents.ts';
 import { encryptToStore, writeAnswer } from '../write/encrypt-to-store.ts';
-import type { BodyProof, EncryptionPlan, WriteContext } from '../write/seal-and-send.ts';
+import type { EncryptionPlan, WriteContext } from '../write/seal-and-send.ts';
 import type { UploadKeys } from './upload-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
@@ -120,7 +120,8 @@ export async function encryptPart(context: PartContext, plan: PartPlan): Promise
   });
   const { dek, etag, headers, sealed } = stored;
   const checksum = headers['x-amz-checksum-crc32'] as string | undefined;
-  return { ...entryOf(number, stored), wrapped: dek, etag, checksum, sealed, answer: writeAnswer(stored) };
+  const part = stored.format.partOf({ n: number, size: stored.size, dek }, stored.proof);
+  return { ...part, wrapped: dek, etag, checksum, sealed, answer: writeAnswer(stored) };
 }
 
 /** Query of a request that writes a part. */
@@ -137,16 +138,4 @@ function keyOf(
   if (format !== 2) return { purpose: { kind: 'part', upload, number } };
   const key = async () => ({ key: await uploadKeys.dek(record, signal), ciphertext: seal, keyVersion });
   return { purpose: { kind: 'seal', upload, format }, ofUpload: { number, key } };
-}
-
-interface StoredPart {
-  readonly proof: BodyProof;
-  readonly size: number;
-  readonly dek: string;
-}
-
-function entryOf(n: number, { proof, size, dek }: StoredPart): Pick<EncryptedPart, 'entry' | 'commitment'> {
-  return 'salt' in proof
-    ? { entry: { n, salt: proof.salt, size }, commitment: proof.commitment }
-    : { entry: { n, dek, nonce: proof.nonce, size }, commitment: undefined };
 }

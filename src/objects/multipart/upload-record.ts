@@ -1,7 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { parseBounded } from '../../runtime/bounds/bounded-json.ts';
+import type { EnvelopeFormat } from '../format/body-format.ts';
 import { EnvelopeError } from '../format/cipher.ts';
-import { type EnvelopeFormat, isManifestId } from '../format/manifest.ts';
+import { bodyFormat } from '../format/formats.ts';
+import { isManifestId } from '../format/manifest.ts';
 import type { BindingMode, ObjectName } from '../format/metadata.ts';
 import type { EnvelopeChecksum } from '../format/sealed-checksums.ts';
 import { checksumAlgorithms } from '../s3/checksum.ts';
@@ -46,8 +48,8 @@ export const envelopeChecksum = (begun: UploadChecksum | undefined): { checksum?
 
 /** The version also keeps out proxies that do not know format 2. */
 function versionOf({ format, checksum }: Pick<UploadRecord, 'format' | 'checksum'>): number {
-  if (format === 2) return 4;
-  return checksum === undefined ? 2 : 3;
+  const { plain, summed } = bodyFormat(format).recordVersion;
+  return checksum === undefined ? plain : summed;
 }
 
 /** @throws EnvelopeError `record-forged` unless the record was written under this seal key and is unchanged */

@@ -1,7 +1,8 @@
 import type { ObjectsConfig } from '../config.ts';
 import type { ObjectServices } from '../context.ts';
+import type { PartEntry } from '../format/body-format.ts';
 import { EnvelopeError, openWhole } from '../format/cipher.ts';
-import type { PartEntry } from '../format/manifest.ts';
+import { bodyFormat } from '../format/formats.ts';
 import { hasEnvelope } from '../format/metadata.ts';
 import type { ResponseBody } from '../net/http1-response-body.ts';
 import { coveringParts } from '../s3/range.ts';
@@ -34,6 +35,7 @@ import {
 import { SegmentedReads } from './segmented-reads.ts';
 import { keptDigests, readCovered, readSmall, sealOf } from './small-object.ts';
 import {
+  type BodyReads,
   type ByteRange,
   describe,
   fetchStored,
@@ -53,7 +55,10 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
   const limit = config.verifyBudget;
   const budget = new VerifyBudget(limit, defaultVerifyTimes, parts.memory?.partFor(limit));
   const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
-  const plaintext = new Plaintext(parts, { config, budget, spool });
+  const whole = new WholeReads(parts, { config, budget, spool });
+  const segmented = new SegmentedReads(parts);
+  const readsOf = ({ envelope }: StoredObject): BodyReads =>
+    bodyFormat(envelope?.format).derived ? segmented : whole;
   const { keys, metrics } = parts;
   const atOnce = { keys, metrics, budget };
   return {
@@ -72,18 +77,16 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     },
     describe: (address, headers) => describe(config, address, headers),
     layout: (object, user) => loadLayout(manifests, object, user),
-    decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
+    decrypt: (object, ...more) => readsOf(object).decrypt(object, ...more),
     decryptSmall: (object, layout, response, options) => readSmall(atOnce, object, layout, response, options),
     decryptCovered: (object, layout, range, response, options) =>
       readCovered(atOnce, object, layout, range, response, options),
     digests: (object, layout, signal) => keptDigests(keys, object, layout, signal),
-    plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
-    verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
+    plaintext: (object, ...more) => readsOf(object).plaintext(object, ...more),
+    verifySize: (object, ...more) => readsOf(object).verifySize(object, ...more),
     close: () => spool.close(),
   };
 }
-
-const isSegmented = ({ envelope }: StoredObject): boolean => envelope?.format === 2;
 
 /** One sealed body of an object, and the slice wanted of it. */
 interface Wanted {
@@ -96,26 +99,23 @@ interface Wanted {
   readonly keyFor: (signal: AbortSignal) => TakeKey;
 }
 
-/** Plaintext of stored objects, from bodies that arrive or have to be fetched. */
-class Plaintext {
+/** Reads objects in format 1, and those that are not encrypted, from bodies that arrive or have to be fetched. */
+class WholeReads implements BodyReads {
   readonly #parts: ReaderParts;
   readonly #tools: ReadTools;
-  readonly #segmented: SegmentedReads;
 
   constructor(parts: ReaderParts, tools: ReadTools) {
     this.#parts = parts;
     this.#tools = tools;
-    this.#segmented = new SegmentedReads(parts);
   }
 
-  async *arriving(
+  async *decrypt(
     object: StoredObject,
     layout: ObjectLayout,
     response: UpstreamResponse,
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
     const reader = response.body;
-    if (isSegmented(object)) return yield* this.#segmented.arriving(object, layout, reader, options);
     try {
       if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
       else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
@@ -126,19 +126,17 @@ class Plaintext {
     }
   }
 
-  async *fetched(
+  async *plaintext(
     object: StoredObject,
     layout: ObjectLayout,
     range: ByteRange | undefined,
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
-    const all = { start: 0, end: layout.size - 1 };
-    if (isSegmented(object)) return yield* this.#segmented.fetched(object, layout, range ?? all, options);
-    const whole = range === undefined || (range.start === 0 && range.end === all.end);
+    const whole = range === undefined || (range.start === 0 && range.end === layout.size - 1);
     if (object.envelope === undefined) yield* this.#asStored(object, whole ? undefined : range, options);
     else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
     else if (whole)
-      yield* this.arriving(object, layout, await this.#fetch(object, undefined, options.signal), options);
+      yield* this.decrypt(object, layout, await this.#fetch(object, undefined, options.signal), options);
     else if (layout.list === undefined) yield* this.#ofSingle(object, layout, range, options);
     else yield* this.#ofParts(object, layout, range, options);
   }
@@ -146,7 +144,6 @@ class Plaintext {
   /** Reads a single body up to its tag, which alone authenticates its length, unless the body is verified on disk. */
   async verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void> {
     if (object.envelope === undefined || layout.list !== undefined) return;
-    if (isSegmented(object)) return this.#segmented.verifySize(object, layout, options);
     if (object.envelope.emptySeal !== undefined) return this.#verifySeal(object, options);
     const wanted = this.#wantedOfSingle(object, layout, { skip: 0, take: 0 });
     const spooled = this.#tools.spool.find(spoolId(object, wanted));

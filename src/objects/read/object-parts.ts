@@ -1,4 +1,5 @@
-import type { PartEntry, PartList } from '../format/manifest.ts';
+import type { PartEntry } from '../format/body-format.ts';
+import type { PartList } from '../format/manifest.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { ResponseBody } from '../net/http1-response-body.ts';
 import { coveringParts, type PartSlice } from '../s3/range.ts';

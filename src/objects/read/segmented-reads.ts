@@ -3,9 +3,7 @@ import type { ObjectServices } from '../context.ts';
 import { BodyKeys } from '../format/body-keys.ts';
 import {
   coveringSegments,
-  openSegments,
   openSpan,
-  plaintextOfSegments,
   type SegmentSpan,
   segmentBytes,
   segmentedSize,
@@ -17,6 +15,7 @@ import { coveringParts, type PartSlice } from '../s3/range.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodySlice, cut, singleKey, within } from './body/sealed-body.ts';
 import {
+  type BodyReads,
   type ByteRange,
   fetchStored,
   type ObjectLayout,
@@ -28,7 +27,7 @@ import {
  * Reads objects in format 2, whose plaintext is authenticated segment by segment before it is yielded. So neither
  * memory for whole bodies nor a disk is needed, and a range takes only the segments that cover it.
  */
-export class SegmentedReads {
+export class SegmentedReads implements BodyReads {
   readonly #parts: SegmentedReadParts;
 
   constructor(parts: SegmentedReadParts) {
@@ -36,10 +35,10 @@ export class SegmentedReads {
   }
 
   /** The whole plaintext, from a body that has just begun to arrive. */
-  async *arriving(
+  async *decrypt(
     object: StoredObject,
     layout: ObjectLayout,
-    reader: ResponseBody,
+    { body: reader }: UpstreamResponse,
     { signal }: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
     const whole = { start: 0, end: layout.size - 1 };
@@ -57,10 +56,10 @@ export class SegmentedReads {
   }
 
   /** Fetches `range` by one request, because its segments are adjacent even across parts. */
-  async *fetched(
+  async *plaintext(
     object: StoredObject,
     layout: ObjectLayout,
-    range: ByteRange,
+    range: ByteRange = { start: 0, end: layout.size - 1 },
     { signal }: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
     const dek = segmentedDek(this.#parts.keys, object, layout, signal);
@@ -79,7 +78,7 @@ export class SegmentedReads {
     if (layout.list !== undefined) return;
     const dek = await segmentedDek(this.#parts.keys, object, layout, signal);
     try {
-      committedKeys(object, layout, dek).wipe();
+      BodyKeys.committed(dek, object.envelope?.derivation, layout.size).wipe();
     } finally {
       dek.fill(0);
     }
@@ -162,7 +161,7 @@ export function openCovering(
 ): Buffer {
   const slice = { skip: start, take: end - start + 1 };
   const span = coveringSegments(size, slice.skip, slice.take);
-  const keys = committedKeys(object, { size }, dek);
+  const keys = BodyKeys.committed(dek, object.envelope?.derivation, size);
   const plaintext = Buffer.allocUnsafeSlow(slice.take);
   let offset = span.first * segmentBytes;
   let filled = 0;
@@ -175,35 +174,6 @@ export function openCovering(
     return plaintext;
   } finally {
     keys.wipe();
-  }
-}
-
-/** @throws EnvelopeError `wrong-commitment`, `authentication-failed`, `wrong-size` */
-export function openSegmented(object: StoredObject, stored: Buffer, dek: Buffer): Buffer {
-  const size = plaintextOfSegments(stored.length) ?? -1;
-  const keys = committedKeys(object, { size }, dek);
-  try {
-    return openSegments(keys, stored);
-  } finally {
-    keys.wipe();
-  }
-}
-
-/** Keys of an object in one piece. @throws EnvelopeError `wrong-commitment` */
-export function committedKeys(
-  { envelope }: StoredObject,
-  { size }: Pick<ObjectLayout, 'size'>,
-  dek: Buffer,
-): BodyKeys {
-  if (envelope?.derivation === undefined) throw new TypeError('the object has no derived key');
-  const { salt, commitment } = envelope.derivation;
-  const keys = new BodyKeys(dek, salt, 0);
-  try {
-    keys.verify(commitment, size);
-    return keys;
-  } catch (error) {
-    keys.wipe();
-    throw error;
   }
 }
 
@@ -221,7 +191,7 @@ function* wantedBodies(
   const { size, list } = layout;
   if (list?.format !== 2) {
     const slice = { size, skip: range.start, take: range.end - range.start + 1 };
-    yield { keys: committedKeys(object, layout, dek), slice };
+    yield { keys: BodyKeys.committed(dek, object.envelope?.derivation, layout.size), slice };
     return;
   }
   for (const { index, skip, take } of coveringParts(list.parts, range, segmentedSize)) {

@@ -1,6 +1,7 @@
 import { release } from '../../runtime/memory.ts';
 import type { ObjectServices } from '../context.ts';
-import { openWhole, overheadBytes } from '../format/cipher.ts';
+import { overheadBytes } from '../format/cipher.ts';
+import { bodyFormat } from '../format/formats.ts';
 import { openMd5, openWholeChecksum } from '../format/sealed-checksums.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import { md5Metadata } from '../s3/headers.ts';
@@ -8,7 +9,7 @@ import { wholeChecksumHeaders } from '../s3/object-checksum.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { cut, singleKey } from './body/sealed-body.ts';
 import type { Hold, VerifyBudget } from './body/verify-budget.ts';
-import { openCovering, openSegmented } from './segmented-reads.ts';
+import { openCovering } from './segmented-reads.ts';
 import {
   asksForDigests,
   type ByteRange,
@@ -44,8 +45,8 @@ export function readSmall(
   options: ReadOptions,
 ): Promise<SmallObject> | undefined {
   if (object.envelope?.keys.form !== 'single' || layout.size > smallBytes) return undefined;
-  const open = (stored: Buffer, dek: Buffer) =>
-    object.envelope?.format === 2 ? openSegmented(object, stored, dek) : openWhole(stored, dek);
+  const { format, derivation } = object.envelope;
+  const open = (stored: Buffer, dek: Buffer) => bodyFormat(format).openWhole(stored, dek, derivation);
   return readAtOnce(reads, object, layout, { response, bytes: object.storedSize, open }, options);
 }
 

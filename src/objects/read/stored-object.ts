@@ -1,8 +1,9 @@
 import type { ObjectsConfig } from '../config.ts';
-import { EnvelopeError, overheadBytes, plaintextSize } from '../format/cipher.ts';
-import { type EnvelopeFormat, storedListSize } from '../format/manifest.ts';
+import type { EnvelopeFormat } from '../format/body-format.ts';
+import { EnvelopeError, overheadBytes } from '../format/cipher.ts';
+import { bodyFormat } from '../format/formats.ts';
+import { storedListSize } from '../format/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../format/metadata.ts';
-import { plaintextOfSegments } from '../format/segments.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
 import type { WholeChecksum } from '../s3/checksum.ts';
@@ -149,6 +150,9 @@ export interface ObjectReader {
   close(): void;
 }
 
+/** What reads bodies of one format. */
+export type BodyReads = Pick<ObjectReader, 'decrypt' | 'plaintext' | 'verifySize'>;
+
 /** @throws EnvelopeError `partial-metadata`, `malformed-metadata`, `unencrypted`, `wrong-size` */
 export function describe(
   { unencryptedReads }: Pick<ObjectsConfig, 'unencryptedReads'>,
@@ -191,14 +195,10 @@ export async function loadLayout(
 }
 
 function singleLayout(stored: number, format: EnvelopeFormat | undefined): ObjectLayout {
-  const size = plaintextOf(stored, format);
+  const size = bodyFormat(format).plaintextSize(stored);
   if (size === undefined) throw wrongSize();
   return { size, list: undefined };
 }
-
-/** @returns undefined if no stored body of that format has this length */
-const plaintextOf = (stored: number, format: EnvelopeFormat | undefined): number | undefined =>
-  format === 2 ? plaintextOfSegments(stored) : plaintextSize(stored);
 
 function listLayout(stored: number, list: VerifiedList): ObjectLayout {
   if (storedListSize(list) !== stored) throw wrongSize();
@@ -216,8 +216,9 @@ const showable = 20;
  */
 export function apparentSize({ envelope, storedSize: stored, etag }: StoredObject): number | undefined {
   if (envelope === undefined) return stored;
-  if (envelope.keys.form === 'single') return plaintextOf(stored, envelope.format);
-  if (envelope.keys.form === 'inline' || envelope.format === 2) return undefined;
+  const { derived, plaintextSize } = bodyFormat(envelope.format);
+  if (envelope.keys.form === 'single') return plaintextSize(stored);
+  if (envelope.keys.form === 'inline' || derived) return undefined;
   const parts = Number(/-(\d{1,5})"?$/.exec(etag)?.[1]);
   const size = stored - parts * overheadBytes;
   return parts > showable && size >= 0 ? size : undefined;

@@ -1,4 +1,4 @@
-import { partChecksumKeyOf } from '../format/body-keys.ts';
+import type { BodyFormat } from '../format/body-format.ts';
 import { sealChecksums } from '../format/sealed-checksums.ts';
 import { createKey, type FreshKey } from '../keys/data-keys.ts';
 import { s3Error } from '../s3/error.ts';
@@ -7,7 +7,6 @@ import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import {
   type EncryptionPlan,
   formatOf,
-  maxPlaintext,
   type Sealed,
   strategyFor,
   type WriteContext,
@@ -15,6 +14,7 @@ import {
 
 /** An encrypted body stored in the object store. */
 export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
+  readonly format: BodyFormat;
   /** The wrapped DEK. */
   readonly dek: string;
   /** Checksums as `sealChecksums` writes them, if there are any. */
@@ -28,30 +28,37 @@ export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
  *   store keeps nothing
  */
 export async function encryptToStore(context: WriteContext, plan: EncryptionPlan): Promise<StoredBody> {
-  if (plan.length !== undefined && plan.length > maxPlaintext(formatOf(plan)))
-    throw s3Error('EntityTooLarge');
+  if (plan.length !== undefined && plan.length > formatOf(plan).maxPlaintext) throw s3Error('EntityTooLarge');
   const send = strategyFor(context, plan);
   return withKey(context, plan, async (key) => {
     const { response, proof, size } = await send(key);
     const acceptance = await accepted(response);
     context.metrics.bytes('encrypted', size);
     const sealed = partChecksums(plan, key.key, { proof, size });
-    return { ...acceptance, proof, size, dek: key.ciphertext, ...(sealed !== undefined && { sealed }) };
+    const format = formatOf(plan);
+    return {
+      ...acceptance,
+      format,
+      proof,
+      size,
+      dek: key.ciphertext,
+      ...(sealed !== undefined && { sealed }),
+    };
   });
 }
 
 /** For parts only, whose checksums go into their record; an object's checksum is in its metadata. */
 function partChecksums(
-  { purpose, checksums: calculated }: EncryptionPlan,
+  plan: EncryptionPlan,
   dek: Buffer,
   { proof, size }: Pick<Sealed, 'proof' | 'size'>,
 ): string | undefined {
-  const checksums = purpose.kind === 'object' ? undefined : calculated?.();
+  const { purpose } = plan;
+  const checksums = purpose.kind === 'object' ? undefined : plan.checksums?.();
   if (purpose.kind === 'object' || !checksums?.size) return undefined;
-  if ('nonce' in proof) return sealChecksums(dek, { nonce: proof.nonce, size }, checksums);
-  const key = partChecksumKeyOf(dek, purpose.upload);
+  const { key, nonce } = formatOf(plan).checksumKey(dek, purpose.upload, proof);
   try {
-    return sealChecksums(key, { nonce: proof.salt, size }, checksums);
+    return sealChecksums(key, { nonce, size }, checksums);
   } finally {
     key.fill(0);
   }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ObjectServices, OperationHandler } from '../context.ts';
-import { storedBodySize } from '../format/manifest.ts';
-import { type Envelope, envelopeHeaders, hasNoBody, type ObjectName } from '../format/metadata.ts';
+import { type Envelope, envelopeHeaders, hasAside, type ObjectName } from '../format/metadata.ts';
 import { sealMd5 } from '../format/sealed-checksums.ts';
 import type { FreshKey, WrapScheme } from '../keys/data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
@@ -131,9 +130,8 @@ export async function verifyStored(
   });
   body.resume();
   if (status !== 200 || unquote(kept.etag ?? '') !== stored.etag) return replacedMeanwhile(log, status);
-  const format = 'salt' in stored.proof ? 2 : 1;
-  const aside = format === 1 && hasNoBody(name.key, stored.size);
-  const expected = aside ? 0 : storedBodySize(format, stored.size);
+  const { format } = stored;
+  const expected = hasAside(format, name.key, stored.size) ? 0 : format.storedSize(stored.size);
   if (Number(kept['content-length']) === expected) return;
   throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
 }

@@ -1,17 +1,11 @@
 import { crc32 } from 'node:zlib';
 import { release } from '../../runtime/memory.ts';
 import type { ObjectServices } from '../context.ts';
-import { BodyKeys, type Derivation, freshSalt } from '../format/body-keys.ts';
-import { encryptBody, maxPlaintextBytes, storedSize } from '../format/cipher.ts';
-import type { EnvelopeFormat } from '../format/manifest.ts';
-import { hasNoBody, type KeyPurpose, type ObjectName } from '../format/metadata.ts';
+import type { BodyFormat, BodyProof, BodySealer } from '../format/body-format.ts';
+import type { Derivation } from '../format/body-keys.ts';
+import { bodyFormat } from '../format/formats.ts';
+import { hasAside, type KeyPurpose, type ObjectName } from '../format/metadata.ts';
 import { type EnvelopeChecksum, sealWholeChecksum } from '../format/sealed-checksums.ts';
-import {
-  maxSegmentedPlaintext,
-  SegmentedEncryption,
-  segmentedSize,
-  UnsizedEncryption,
-} from '../format/segments.ts';
 import { memoryCosts } from '../held-memory.ts';
 import type { FreshKey } from '../keys/data-keys.ts';
 import { type Checksums, toldChecksum } from '../s3/checksum.ts';
@@ -34,7 +28,7 @@ export function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: 
   return async (key) => sendWhole(context, plan, await plaintext, key);
 }
 
-export const formatOf = ({ purpose }: EncryptionPlan): EnvelopeFormat => purpose.format ?? 1;
+export const formatOf = ({ purpose }: EncryptionPlan): BodyFormat => bodyFormat(purpose.format);
 
 /**
  * Encrypts a body of unknown length to disk, because the store requires the length first, and sends it from there. Only
@@ -64,12 +58,12 @@ async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: Fre
 }
 
 async function fill(spool: CiphertextSpool, sealer: BodySealer, plan: EncryptionPlan): Promise<number> {
-  const most = maxPlaintext(formatOf(plan));
+  const { maxPlaintext } = formatOf(plan);
   let size = 0;
   await spool.append(sealer.head);
   for await (const chunk of plan.source) {
     size += chunk.length;
-    if (size > most) throw s3Error('EntityTooLarge');
+    if (size > maxPlaintext) throw s3Error('EntityTooLarge');
     for (const piece of sealer.pieces(chunk)) {
       await spool.append(piece);
       release(piece);
@@ -97,7 +91,7 @@ async function sendStreamed(
   try {
     const proof = sealer.proof(length);
     const target = plan.request(key, besides(plan, key, length, proof, plan.announced));
-    const upload = await upstream.upload(target, sealer.storedSize(length));
+    const upload = await upstream.upload(target, formatOf(plan).storedSize(length));
     const response = await sendAll(upload, () => sendBody(upload, sealer, plan.source, length));
     return { response, proof, size: length };
   } finally {
@@ -150,7 +144,7 @@ async function sendWhole(
   const { body, proof } = sealWhole(plan, plaintext, key);
   release(plaintext);
   const added = besides(plan, key, size, proof, plan.checksums?.());
-  const aside = plan.purpose.kind === 'object' && formatOf(plan) === 1 && hasNoBody(name.key, size);
+  const aside = plan.purpose.kind === 'object' && hasAside(formatOf(plan), name.key, size);
   const response = aside
     ? await sendSealed(
         context,
@@ -168,7 +162,7 @@ function sealWhole(
 ): { body: Buffer; proof: BodyProof } {
   const sealer = sealerFor(plan, key, plaintext.length);
   try {
-    const body = Buffer.allocUnsafeSlow(sealer.storedSize(plaintext.length));
+    const body = Buffer.allocUnsafeSlow(formatOf(plan).storedSize(plaintext.length));
     let at = sealer.head.copy(body);
     for (const piece of sealer.pieces(plaintext)) {
       at += piece.copy(body, at);
@@ -183,20 +177,20 @@ function sealWhole(
 
 /** Envelope fields for the object's metadata, which are sent before the body. */
 function besides(
-  { purpose }: EncryptionPlan,
+  plan: EncryptionPlan,
   { key }: FreshKey,
   size: number,
   proof: BodyProof,
   checksums: Checksums = new Map(),
 ): Besides {
-  if (purpose.kind !== 'object') return {};
-  const derivation = 'salt' in proof ? { derivation: proof } : {};
+  if (plan.purpose.kind !== 'object') return {};
+  const kept = formatOf(plan).kept(proof);
   const [first] = checksums;
-  if (first === undefined) return derivation;
+  if (first === undefined) return kept;
   const [algorithm, digest] = first;
   const kind = { algorithm, type: 'FULL_OBJECT' } as const;
   const sealed = sealWholeChecksum(key, String(size), toldChecksum(kind, digest, 1));
-  return { ...derivation, checksum: { ...kind, sealed } };
+  return { ...kept, checksum: { ...kind, sealed } };
 }
 
 /** @param body as it will be stored */
@@ -258,74 +252,4 @@ export type WriteContext = Pick<
 >;
 
 const sealerFor = (plan: EncryptionPlan, { key }: FreshKey, size: number | undefined): BodySealer =>
-  createSealer(key, { format: formatOf(plan), part: plan.ofUpload?.number ?? 0, size });
-
-/** What is kept to read a body besides its DEK; in format 1 its nonce in base64. */
-export type BodyProof = { readonly nonce: string } | Derivation;
-
-/** Encrypts one body in its format. */
-export interface BodySealer {
-  /** Bytes before the ciphertext. */
-  readonly head: Buffer;
-  /** The ciphertext of a chunk in pieces; a piece is valid until the next is requested. */
-  pieces(plaintext: Buffer): Iterable<Buffer>;
-  /** @returns size of the stored body for a plaintext of this size, in bytes */
-  storedSize(plaintext: number): number;
-  /** Bytes after the ciphertext. */
-  finish(): Buffer;
-  /** @param size plaintext bytes */
-  proof(size: number): BodyProof;
-  /** Zeroes key material; may be called at any time. */
-  discard(): void;
-}
-
-interface BodyPlan {
-  readonly format: EnvelopeFormat;
-  /** Part number; 0 for an object in one piece. */
-  readonly part: number;
-  /** Plaintext bytes; undefined if only known at the end. */
-  readonly size: number | undefined;
-}
-
-/** @param dek zeroed by the caller */
-export function createSealer(dek: Uint8Array, { format, part, size }: BodyPlan): BodySealer {
-  return format === 2 ? segmented(dek, part, size) : whole(dek);
-}
-
-/** Maximum plaintext bytes in one PUT or part. */
-export const maxPlaintext = (format: EnvelopeFormat): number =>
-  format === 2 ? maxSegmentedPlaintext : maxPlaintextBytes;
-
-function whole(dek: Uint8Array): BodySealer {
-  const { nonce, update, finish, discard } = encryptBody(dek);
-  return {
-    head: nonce,
-    *pieces(plaintext) {
-      for (let start = 0; start < plaintext.length; start += pieceBytes)
-        yield update(plaintext.subarray(start, start + pieceBytes));
-    },
-    storedSize,
-    finish,
-    proof: () => ({ nonce: nonce.toString('base64') }),
-    discard,
-  };
-}
-
-/** Each `update` allocates its result, so large chunks are encrypted piece by piece. */
-const pieceBytes = 64 * 1024;
-
-function segmented(dek: Uint8Array, part: number, size: number | undefined): BodySealer {
-  const keys = new BodyKeys(dek, freshSalt(), part);
-  const encryption = size === undefined ? new UnsizedEncryption(keys) : new SegmentedEncryption(keys, size);
-  return {
-    head: Buffer.alloc(0),
-    pieces: (plaintext) => encryption.pieces(plaintext),
-    storedSize: segmentedSize,
-    finish: () => encryption.finish(),
-    proof: (length) => ({ salt: keys.salt, commitment: keys.commitment(length) }),
-    discard() {
-      encryption.discard();
-      keys.wipe();
-    },
-  };
-}
+  formatOf(plan).sealer(key, plan.ofUpload?.number ?? 0, size);

@@ -59,7 +59,7 @@ function together(flags: AuditFlags, { format, bucket }: AuditTerms): readonly s
   return errors;
 }
 
-export function usage(errors: readonly string[]): SvcError {
+function usage(errors: readonly string[]): SvcError {
   return new SvcError('AUDIT_USAGE', 'The audit was called wrongly', {
     nextStep: 'Run `svc audit --help` to see what it takes.',
     exitStatus: checkStatus.usage,

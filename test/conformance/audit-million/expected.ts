@@ -1,4 +1,4 @@
-import type { Tally } from '../../../src/plugins/audit/bucket/look-at-objects.ts';
+import type { Tally } from '../../../src/plugins/bulk/audit/tally.ts';
 import { type Kind, kindOf, kinds } from './kinds.ts';
 
 /** What an audit has to count of so many objects, in all but bytes, helper objects and the keys that it lists. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import type { BucketReport } from '../../../src/plugins/audit/bucket/audit-bucket.ts';
+import type { BucketReport } from '../../../src/plugins/bulk/audit/report.ts';
 import { launch } from '../../support/child.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { peakUntilEnd } from '../../support/process-memory.ts';

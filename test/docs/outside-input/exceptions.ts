@@ -3,7 +3,7 @@ export const exceptions: Readonly<Record<string, readonly string[]>> = {
   'reads what the same program wrote or ships': [
     'src/cluster/resources/definitions.ts',
     'src/plugins/agent/guard/program-set.ts',
-    'src/plugins/audit/bucket/progress-file.ts',
+    'src/plugins/bulk/audit/progress-file.ts',
     'src/plugins/bulk/decrypt/journal.ts',
     'src/plugins/wrapper/install-folder.ts',
     'src/runtime/component/package-folder.ts',

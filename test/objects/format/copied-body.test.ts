@@ -15,8 +15,9 @@ import {
   readPartRecord,
   uploadPrefix,
 } from '../../../src/objects/format/records.ts';
-import { openSegments, sealSegments, segmentBytes } from '../../../src/objects/format/segments.ts';
+import { openSegments, segmentBytes } from '../../../src/objects/format/segments.ts';
 import { faultOf } from './fault.ts';
+import { sealSegments } from './seal-segments.ts';
 
 const test = suite('parts that were copied as they are stored');
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { PartEntry } from '../../../src/objects/format/body-format.ts';
 import {
-  type PartEntry,
   type PartList,
   readPartList,
   sealMac,

@@ -2,7 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError } from '../../../src/objects/format/cipher.ts';
 import { resolveDecryptSettings } from '../../../src/plugins/bulk/decrypt/settings.ts';
-import { openSource } from '../../../src/plugins/bulk/decrypt/source.ts';
+import { openReading } from '../../../src/plugins/bulk/decrypt/source.ts';
+import { during, open } from '../../../src/plugins/bulk/engine/open-object.ts';
 import { recordingLog } from '../../plugins/proxy/support/serve.ts';
 import { VectorStore } from './vector-store.ts';
 import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
@@ -20,24 +21,21 @@ async function outcome(upstream: URL, { bucket, key, stateBucket }: NamedVector)
     SVC_PROXY_RECOVERY_KEY_FILE: `${vectorFolder}recovery-key.txt`,
     ...(stateBucket !== undefined && { SVC_PROXY_STATE_BUCKET: stateBucket }),
   };
-  const source = openSource(bucket, resolveDecryptSettings({ env }), env, recordingLog());
+  const reading = openReading(resolveDecryptSettings({ env }), env, recordingLog());
   const { signal } = new AbortController();
   try {
-    const plaintext = await source.read(
-      key,
-      async ({ chunks }) => {
-        const all: Buffer[] = [];
-        for await (const chunk of chunks) all.push(Buffer.from(chunk));
-        return Buffer.concat(all);
-      },
-      signal,
-    );
+    const plaintext = await during(signal, async (user) => {
+      const all: Buffer[] = [];
+      const { chunks } = await open(reading, bucket, key, user);
+      for await (const chunk of chunks) all.push(Buffer.from(chunk));
+      return Buffer.concat(all);
+    });
     return `plaintext ${plaintext.toString('base64')}`;
   } catch (error) {
     if (error instanceof EnvelopeError) return `refused: ${error.reason}`;
     throw error;
   } finally {
-    await source.close();
+    await reading.close();
   }
 }
 

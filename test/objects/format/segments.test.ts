@@ -16,12 +16,12 @@ import {
   plaintextOfSegments,
   SegmentedEncryption,
   Segments,
-  sealSegments,
   segmentBytes,
   segmentedSize,
   UnsizedEncryption,
 } from '../../../src/objects/format/segments.ts';
 import { faultOf } from './fault.ts';
+import { sealSegments } from './seal-segments.ts';
 import { derived, oracleBody } from './segment-oracle.ts';
 
 const test = suite('segments of format 2');

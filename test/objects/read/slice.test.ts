@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { PartEntry } from '../../../src/objects/format/manifest.ts';
+import type { PartEntry } from '../../../src/objects/format/body-format.ts';
 import { partRuns, spoolFrom } from '../../../src/objects/read/object-parts.ts';
 import { chooseSlice, readRequest } from '../../../src/objects/read/read-request.ts';
 import {

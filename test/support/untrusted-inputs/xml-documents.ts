@@ -6,8 +6,8 @@ import {
   parseDeleteObjects,
 } from '../../../src/objects/s3/request-documents.ts';
 import { refusalOf, scanAnswer } from '../../../src/objects/upstream/upstream.ts';
+import { acl } from '../../../src/plugins/bulk/engine/object-acl.ts';
 import { grantsOf } from '../../../src/plugins/bulk/migrate/kept-headers.ts';
-import { acl } from '../../../src/plugins/bulk/rewrap/self-copy.ts';
 import { parseTagging } from '../../../src/plugins/dev/store/object.ts';
 import {
   deletedKeys,

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { SegmentedPart } from '../../../src/objects/format/body-format.ts';
 import { BodyKeys, sealKeyOf } from '../../../src/objects/format/body-keys.ts';
 import { dekBytes } from '../../../src/objects/format/cipher.ts';
 import { copiedBodyText, readCopiedBody } from '../../../src/objects/format/copied-body.ts';
-import { type SegmentedPart, type SegmentedPartList, sealMac } from '../../../src/objects/format/manifest.ts';
-import { sealSegments, segmentBytes } from '../../../src/objects/format/segments.ts';
+import { type SegmentedPartList, sealMac } from '../../../src/objects/format/manifest.ts';
+import { segmentBytes } from '../../../src/objects/format/segments.ts';
+import { sealSegments } from '../../objects/format/seal-segments.ts';
 import { refused } from './edits.ts';
 import { at, text, type Vector, type Vectors } from './readable.ts';
 import { segmentedListed } from './segmented-objects.ts';

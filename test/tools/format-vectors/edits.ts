@@ -1,4 +1,5 @@
-import type { PartEntry, PartList } from '../../../src/objects/format/manifest.ts';
+import type { PartEntry } from '../../../src/objects/format/body-format.ts';
+import type { PartList } from '../../../src/objects/format/manifest.ts';
 import { at, parts, text, type Vector } from './readable.ts';
 import { multipart, type StoredObject, single, type WriteOptions } from './stored-objects.ts';
 

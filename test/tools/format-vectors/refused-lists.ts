@@ -1,9 +1,5 @@
-import {
-  type PartEntry,
-  type PartList,
-  sealMac,
-  serializePartList,
-} from '../../../src/objects/format/manifest.ts';
+import type { PartEntry } from '../../../src/objects/format/body-format.ts';
+import { type PartList, sealMac, serializePartList } from '../../../src/objects/format/manifest.ts';
 import { entry, flipped, refused, three, twin, withEntry, withMetadata } from './edits.ts';
 import { at, parts, type Vectors } from './readable.ts';
 import { listed, type Multipart, multipart, type StoredObject, type WriteOptions } from './stored-objects.ts';

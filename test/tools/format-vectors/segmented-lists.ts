@@ -1,4 +1,5 @@
-import type { SegmentedPart, SegmentedPartList } from '../../../src/objects/format/manifest.ts';
+import type { SegmentedPart } from '../../../src/objects/format/body-format.ts';
+import type { SegmentedPartList } from '../../../src/objects/format/manifest.ts';
 import type { BindingMode } from '../../../src/objects/format/metadata.ts';
 import { dekOf, flipped, refused, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';

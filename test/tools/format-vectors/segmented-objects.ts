@@ -4,7 +4,7 @@ import { dekBytes } from '../../../src/objects/format/cipher.ts';
 import { type SegmentedPartList, sealMac } from '../../../src/objects/format/manifest.ts';
 import { type Envelope, envelopeHeaders, type ObjectName } from '../../../src/objects/format/metadata.ts';
 import { sealMd5, sealWholeChecksum } from '../../../src/objects/format/sealed-checksums.ts';
-import { sealSegments } from '../../../src/objects/format/segments.ts';
+import { sealSegments } from '../../objects/format/seal-segments.ts';
 import {
   keyName,
   type Multipart,

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { PartEntry } from '../../../src/objects/format/body-format.ts';
 import { dekBytes, encryptBody } from '../../../src/objects/format/cipher.ts';
-import {
-  type PartEntry,
-  type PartList,
-  type StoredPartList,
-  sealMac,
-} from '../../../src/objects/format/manifest.ts';
+import { type PartList, type StoredPartList, sealMac } from '../../../src/objects/format/manifest.ts';
 import {
   associatedData,
   type BindingMode,

@@ -1,4 +1,5 @@
 import { release } from '../../../runtime/memory.ts';
+import type { PartEntry } from '../../format/body-format.ts';
 import {
   type Decryption,
   decryptBody,
@@ -8,7 +9,6 @@ import {
   nonceBytes,
   tagBytes,
 } from '../../format/cipher.ts';
-import type { PartEntry } from '../../format/manifest.ts';
 import type { DataKeys } from '../../keys/data-keys.ts';
 import type { ResponseBody } from '../../net/http1-response-body.ts';
 import type { StoredObject } from '../stored-object.ts';

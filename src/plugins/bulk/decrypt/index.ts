@@ -1,37 +1,28 @@
+import type { ListUser } from '../../../objects/multipart/lists-in-use.ts';
+import { apparentSize } from '../../../objects/read/stored-object.ts';
 import { refuseLongKey } from '../../../objects/s3/request.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Sources } from '../../../runtime/settings/resolve.ts';
-import {
-  earlyEnd,
-  endOf,
-  type FaultReport,
-  Faults,
-  placeOf,
-  readPlace,
-  type Work,
-  workOn,
-} from '../bulk-run.ts';
-import type { StoredEntry } from '../list-objects.ts';
+import { type FaultReport, Faults } from '../engine/faults.ts';
+import { again, type StoredEntry } from '../engine/list-objects.ts';
+import { during, open } from '../engine/open-object.ts';
+import { type BulkCall, earlyEnd, placeOf, readPlace, workOnObjects } from '../engine/run.ts';
+import { endOf } from '../engine/store-failure.ts';
 import { intoBucket } from './into-bucket.ts';
 import { intoFolder, lookIntoFolder } from './into-folder.ts';
 import type { Place } from './journal.ts';
 import { type DecryptSettings, type RecoverySettings, resolveDecryptSettings } from './settings.ts';
-import { type OpenedObject, openSource, type Source } from './source.ts';
-import type { TakenIn, Target, TargetPage } from './target.ts';
+import { type OpenReading, openReading } from './source.ts';
+import { judgeTarget, type TakenIn, type Target, type TargetPage, TargetRefused } from './target.ts';
 
-export interface DecryptCall {
-  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
+export interface DecryptCall extends BulkCall<Counts> {
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly from: string;
   /** A folder, or `s3://bucket` or `s3://bucket/prefix`. */
   readonly to: string;
   readonly dryRun: boolean;
-  readonly signal: AbortSignal;
-  /** Called now and then with the current counts. */
-  readonly onProgress: (counts: Counts) => void;
 }
 
 /** Numbers of objects, except `bytes`. */
@@ -76,12 +67,12 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };
   const log = await createLogger({ component: 'proxy-decrypt', level: 'error' });
-  const source = openSource(bucket, settings, call.sources.env, log);
+  const reading = openReading(settings, call.sources.env, log);
   try {
     const target = openTarget(call, place, settings, log);
     let whole = false;
     try {
-      const run = { call, source, target, place, concurrency: settings.concurrency };
+      const run = { call, reading, target, place, concurrency: settings.concurrency };
       const report = await decryptAll(run, upstream.host);
       whole = report.endedBy === undefined && !call.signal.aborted;
       return report;
@@ -89,7 +80,7 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
       target.close(whole);
     }
   } finally {
-    await source.close();
+    await reading.close();
   }
 }
 
@@ -120,36 +111,41 @@ function targetOf(to: string, reservedPrefix: string): { bucket: string; prefix:
 
 interface Run {
   readonly call: DecryptCall;
-  readonly source: Source;
+  readonly reading: OpenReading;
   readonly target: Target;
   readonly place: Place;
   readonly concurrency: number;
 }
 
 async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
-  const { call, source, target, place, concurrency } = run;
+  const { call, reading, target, place, concurrency } = run;
+  const { bucket, prefix } = place;
   const { signal } = call;
-  const faults = new Faults(call.to);
+  const faults = new Faults(judgeTarget(call.to));
   const tally = new RunTally();
-  const work: Work = {
-    ...{ pages: source.pages(place.prefix, signal), concurrency, signal, faults, counts: tally.counts },
-    onSeen: () => call.onProgress(tally.counts),
+  const { counts } = tally;
+  const work = {
+    ...{ pages: reading.pages(bucket, prefix, signal), concurrency, signal, faults, counts },
+    onSeen: () => call.onProgress(counts),
   };
   const endedBy = await earlyEnd(
     () =>
-      workOn(work, async (page) => {
+      workOnObjects(work, async (page) => {
         const there = await target.page(page, signal);
         return (object, each) => decryptOne(run, there, object, tally, each);
       }),
     signal,
-    (error) => endOf(error, 'decrypt', host, place.bucket),
+    (error) =>
+      error instanceof TargetRefused
+        ? endOf(error, 'target', error.place)
+        : endOf(error, 'decrypt', { host, bucket }),
   );
   return { ...tally.report, ...faults.report, dryRun: call.dryRun, endedBy };
 }
 
 /** A dry run checks metadata and lengths only; it unwraps no key and reads no body. */
 async function decryptOne(
-  { call, source }: Run,
+  { call, reading, place: { bucket } }: Run,
   there: TargetPage,
   object: StoredEntry,
   tally: RunTally,
@@ -158,15 +154,15 @@ async function decryptOne(
   refuseLongKey(object.key);
   if (await there.has(object, signal)) tally.counts.skipped++;
   else if (call.dryRun) {
-    const { encrypted, size = object.stored } = await source.look(object.key, signal);
-    tally.came(object, encrypted, { bytes: size });
+    const found = await again(() => reading.reader.stat({ bucket, key: object.key }, { signal }), signal);
+    tally.came(object, found.envelope !== undefined, { bytes: apparentSize(found) ?? object.stored });
   } else {
-    const take = async (opened: OpenedObject) => ({
-      encrypted: opened.encrypted,
-      taken: await there.take(object, opened, signal),
-    });
+    const take = async (user: ListUser) => {
+      const opened = await open(reading, bucket, object.key, user);
+      return { encrypted: opened.encrypted, taken: await there.take(object, opened, signal) };
+    };
     try {
-      const { encrypted, taken } = await source.read(object.key, take, signal);
+      const { encrypted, taken } = await again(() => during(signal, take), signal);
       tally.came(object, encrypted, taken);
     } catch (error) {
       there.keepEarlier(object);

@@ -9,11 +9,11 @@ import { trustedAuthorities } from '../../../objects/upstream/store-settings.ts'
 import { refusalOf, type Upstream } from '../../../objects/upstream/upstream.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { again, type StoredEntry } from '../list-objects.ts';
+import { again, type StoredEntry } from '../engine/list-objects.ts';
+import type { OpenedObject } from '../engine/open-object.ts';
 import type { Place } from './journal.ts';
 import { sendPlaintext } from './send-plaintext.ts';
 import { type DecryptSettings, type RecoverySettings, targetStoreOf } from './settings.ts';
-import type { OpenedObject } from './source.ts';
 import { NameTaken, type TakenIn, type Target, TargetRefused } from './target.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../list-objects.ts';
+import type { StoredEntry } from '../engine/list-objects.ts';
 import type { DecryptedObject, Place } from './journal.ts';
 import { isSame, type Target, type TargetPage } from './target.ts';
 import { openJournal, TargetFolder } from './target-folder.ts';

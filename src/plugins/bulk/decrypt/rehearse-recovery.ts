@@ -1,11 +1,9 @@
-import { randomInt } from 'node:crypto';
-import type { PartEntry } from '../../../objects/format/manifest.ts';
-import {
-  type RecoveryRehearsal,
-  type RehearsalPlan,
-  RehearsalSample,
-  type RehearsedDepth,
-  type RehearsedObject,
+import type { PartEntry } from '../../../objects/format/body-format.ts';
+import type {
+  RecoveryRehearsal,
+  RehearsalPlan,
+  RehearsedDepth,
+  RehearsedObject,
 } from '../../../objects/format/recovery-rehearsal.ts';
 import { segmentBytes } from '../../../objects/format/segments.ts';
 import type { ListUser } from '../../../objects/multipart/lists-in-use.ts';
@@ -15,10 +13,14 @@ import type { ByteRange, ObjectLayout, StoredObject } from '../../../objects/rea
 import { S3Error } from '../../../objects/s3/error.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
-import { eachOf, endOf, Faults } from '../bulk-run.ts';
-import { again, type StoredEntry } from '../list-objects.ts';
+import { Faults } from '../engine/faults.ts';
+import { again, type StoredEntry } from '../engine/list-objects.ts';
+import { during } from '../engine/open-object.ts';
+import { earlyEnd, workOn } from '../engine/run.ts';
+import { RehearsalSample } from '../engine/sample.ts';
+import { endOf } from '../engine/store-failure.ts';
 import type { RecoverySettings } from './settings.ts';
-import { during, type OpenReading, openReading } from './source.ts';
+import { type OpenReading, openReading } from './source.ts';
 
 /** Settings for the store and the recovery keys. */
 export type RehearsalSettings = Pick<
@@ -66,18 +68,18 @@ class Rehearsal {
   /** @throws only the abort reason of an interruption */
   async run(host: string): Promise<RecoveryRehearsal> {
     const { bucket, signal, sample: size } = this.#plan;
-    const sample = new RehearsalSample<SampledEntry>(size, randomInt);
-    let endedBy: Error | undefined;
-    try {
+    const sample = new RehearsalSample<SampledEntry>(size);
+    const look = async () => {
       await this.#choose(sample);
-      await eachOf(sample.entries, concurrency, signal, async ({ key }, each) => {
-        await this.#look(key, each);
-        this.#plan.onProgress(sample.seen, ++this.#looked);
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      endedBy = endOf(error, 'rehearse', host, bucket);
-    }
+      await workOn({ pages: [sample.entries], concurrency, signal }, () => ({
+        each: async ({ key }, each) => {
+          await this.#look(key, each);
+          this.#plan.onProgress(sample.seen, ++this.#looked);
+        },
+      }));
+    };
+    const endedBy = await earlyEnd(look, signal, (error) => endOf(error, 'rehearse', { host, bucket }));
+    signal.throwIfAborted();
     return {
       ...{ listed: sample.seen, opened: this.#opened, unencrypted: this.#unencrypted },
       ...{ gone: this.#gone, denied: this.#denied, faults: this.#faults.listed, endedBy },

@@ -1,4 +1,4 @@
-import { faultLines, number, quoted, restLine } from '../report-text.ts';
+import { faultLines, number, quoted, restLine } from '../engine/report-text.ts';
 import type { Counts, DecryptReport } from './index.ts';
 
 const objects = (count: number): string => (count === 1 ? '1 object' : `${number(count)} objects`);

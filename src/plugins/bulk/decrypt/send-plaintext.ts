@@ -13,7 +13,7 @@ import {
   type UpstreamUpload,
   xmlResult,
 } from '../../../objects/upstream/upstream.ts';
-import { keyDecoder, pageLimit } from '../list-objects.ts';
+import { keyDecoder, pageLimit } from '../engine/list-objects.ts';
 
 export interface Plaintext {
   readonly name: ObjectName;

@@ -1,5 +1,3 @@
-import { vaultRules, vaultSettings } from '../../../keyserver/settings.ts';
-import { transitSettings } from '../../../keyserver/transit-settings.ts';
 import { objectSettings } from '../../../objects/settings.ts';
 import { type StoreAddress, storeOf } from '../../../objects/upstream/store-settings.ts';
 import { regionName } from '../../../runtime/net/aws-endpoint.ts';
@@ -7,15 +5,14 @@ import { resolveSettings, type Sources } from '../../../runtime/settings/resolve
 import {
   enumeration,
   httpUrl,
-  integer,
   matching,
   path,
   type Resolved,
   type Settings,
 } from '../../../runtime/settings/setting.ts';
+import { keyErrors, keySettings, objectsAtATime, placeSettings } from '../engine/settings.ts';
 
-const { upstream, region, defaultRegion, reservedPrefix, stateBucket, unencryptedReads, requireBound } =
-  objectSettings;
+const { unencryptedReads, requireBound } = objectSettings;
 
 /** Target bucket; unset values default to those of the source. */
 const targetSettings = {
@@ -59,11 +56,7 @@ const targetSettings = {
 
 /** Settings for decryption with recovery keys, without a key server. */
 export const recoverySettings = {
-  upstream,
-  region,
-  defaultRegion,
-  reservedPrefix,
-  stateBucket,
+  ...placeSettings,
   unencryptedReads,
   requireBound,
   recoveryKey: {
@@ -75,17 +68,13 @@ export const recoverySettings = {
   ...targetSettings,
   concurrency: {
     variable: 'SVC_PROXY_DECRYPT_CONCURRENCY',
-    flag: 'concurrency',
-    summary: 'Objects at a time',
     fallback: '8',
-    ...integer(1, 64),
+    ...objectsAtATime,
   },
 } satisfies Settings;
 
-const keyServerSettings = { ...transitSettings, ...vaultSettings } satisfies Settings;
-
 /** Flags and variables of `svc proxy decrypt`; those shared with the proxy have the same names and meaning. */
-export const decryptSettings = { ...recoverySettings, ...keyServerSettings } satisfies Settings;
+export const decryptSettings = { ...recoverySettings, ...keySettings } satisfies Settings;
 
 export type RecoverySettings = Resolved<typeof recoverySettings>;
 export type DecryptSettings = Resolved<typeof decryptSettings>;
@@ -99,7 +88,7 @@ export function resolveDecryptSettings(sources: Sources): RecoverySettings | Dec
     return resolveSettings(recoverySettings, sources, targetErrors);
   return resolveSettings(decryptSettings, sources, (config) => [
     ...targetErrors(config),
-    ...vaultRules.flatMap((rule) => rule(config) ?? []),
+    ...keyErrors(config),
   ]);
 }
 

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { folderBeside, pathParts, secondName } from './file-name.ts';
 import { type DecryptedObject, Journal, type Place } from './journal.ts';
-import { NameTaken } from './target.ts';
+import { folderFailure, NameTaken } from './target.ts';
 
 /** No key maps to a name that begins like this, because `%` is encoded. */
 const ownFolder = '%svc-decrypt';
@@ -283,10 +283,3 @@ function inFolder<T>(root: string, work: () => T): T {
     throw folderFailure(root, error);
   }
 }
-
-export const folderFailure = (root: string, cause: unknown): SvcError =>
-  new SvcError('DECRYPT_FOLDER', `${root} cannot be written (${(cause as NodeJS.ErrnoException).code})`, {
-    nextStep: 'Check its permissions and the space on its disk; then run it again to resume.',
-    exitStatus: exitStatus.system,
-    cause,
-  });

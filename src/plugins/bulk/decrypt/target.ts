@@ -1,6 +1,8 @@
 import { S3Error } from '../../../objects/s3/error.ts';
-import type { StoredEntry } from '../list-objects.ts';
-import type { OpenedObject } from './source.ts';
+import { exitStatus, SvcError } from '../../../runtime/errors.ts';
+import type { FaultJudge } from '../engine/faults.ts';
+import type { StoredEntry } from '../engine/list-objects.ts';
+import type { OpenedObject } from '../engine/open-object.ts';
 
 /** A place for plaintext, with the results of earlier runs. One run uses it at a time. */
 export interface Target {
@@ -54,6 +56,28 @@ export class TargetRefused extends S3Error {
     return this.status === 401 || this.status === 403 || noWay.has(this.code);
   }
 }
+
+/** File system errors that concern a single name rather than the disk. */
+const ofName = /^(?:ENAMETOOLONG|ENOTDIR|EISDIR|ELOOP|EILSEQ|EINVAL|ENOENT)$/;
+
+/** What failures of the target say of the object that was to go there. */
+export const judgeTarget =
+  (to: string): FaultJudge =>
+  (error) => {
+    if (error instanceof NameTaken) return 'name-taken';
+    if (error instanceof TargetRefused) return error.endsRun ? error : undefined;
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof SvcError) return undefined;
+    if (ofName.test(code)) return code;
+    return syscall === undefined ? undefined : folderFailure(to, error);
+  };
+
+export const folderFailure = (root: string, cause: unknown): SvcError =>
+  new SvcError('DECRYPT_FOLDER', `${root} cannot be written (${(cause as NodeJS.ErrnoException).code})`, {
+    nextStep: 'Check its permissions and the space on its disk; then run it again to resume.',
+    exitStatus: exitStatus.system,
+    cause,
+  });
 
 /** Whether two listings show the same state of an object. */
 export const isSame = (one: Pick<StoredEntry, 'etag' | 'stored' | 'modified'>, other: StoredEntry): boolean =>

@@ -1,4 +1,3 @@
-import { objectSettings } from '../../../objects/settings.ts';
 import {
   boolean,
   duration,
@@ -7,18 +6,14 @@ import {
   type Resolved,
   type Settings,
 } from '../../../runtime/settings/setting.ts';
+import { placeSettings } from '../engine/settings.ts';
 
-const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = objectSettings;
 const day = 24 * 60 * 60 * 1000;
 const century = 100 * 365 * day;
 
 /** Flags and variables of `svc proxy gc`; those shared with the proxy have the same names and meaning. */
 export const gcSettings = {
-  upstream,
-  region,
-  defaultRegion,
-  reservedPrefix,
-  stateBucket,
+  ...placeSettings,
   buckets: {
     variable: 'SVC_PROXY_GC_BUCKETS',
     flag: 'buckets',

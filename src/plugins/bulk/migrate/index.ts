@@ -1,4 +1,3 @@
-import { vaultRules } from '../../../keyserver/settings.ts';
 import { createDataKeys } from '../../../objects/keys/data-keys.ts';
 import type { OpenObjects } from '../../../objects/open-objects.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
@@ -6,34 +5,21 @@ import { Budget } from '../../../runtime/bounds/budget.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { resolveSettings, type Sources } from '../../../runtime/settings/resolve.ts';
-import {
-  earlyEnd,
-  endOf,
-  type FaultReport,
-  Faults,
-  placeOf,
-  type RunPlace,
-  type Work,
-  workOn,
-} from '../bulk-run.ts';
-import { again, listObjects } from '../list-objects.ts';
-import { type OpenKeyServer, openBulkObjects, openKeyServer } from '../open-objects.ts';
+import { resolveSettings } from '../../../runtime/settings/resolve.ts';
+import { type FaultReport, Faults } from '../engine/faults.ts';
+import { type InPlaceCall, type InPlaceRun, workInPlace } from '../engine/in-place.ts';
+import { type OpenKeyServer, openBulkObjects, openKeyServer } from '../engine/open-objects.ts';
+import { type Env, earlyEnd, placeOf } from '../engine/run.ts';
+import { keyErrors } from '../engine/settings.ts';
+import { endOf } from '../engine/store-failure.ts';
+import { type Unconditional, unconditionalWrites } from '../engine/write-conditions.ts';
 import { type MigrateTools, migrateObject } from './migrate-object.ts';
 import { type MigrateSettings, migrateSettings } from './settings.ts';
 import { type MigrateCounts, type MigrateEstimate, MigrateTally } from './tally.ts';
-import { type Unconditional, unconditionalWrites } from './write-conditions.ts';
 
-export interface MigrateCall {
-  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
-  /** `s3://bucket` or `s3://bucket/prefix`. */
-  readonly at: string;
-  readonly dryRun: boolean;
+export interface MigrateCall extends InPlaceCall<MigrateCounts> {
   /** The operator asserts that nobody else writes, so a store without conditional writes will do. */
   readonly nobodyWrites: boolean;
-  readonly signal: AbortSignal;
-  /** Called now and then with the current counts. */
-  readonly onProgress: (counts: MigrateCounts) => void;
 }
 
 export interface MigrateReport extends MigrateCounts, FaultReport {
@@ -59,31 +45,29 @@ export interface MigrateReport extends MigrateCounts, FaultReport {
  */
 export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> {
   const place = placeOf(call.at, 'migrate');
-  const settings = resolveSettings(migrateSettings, call.sources, (config) =>
-    vaultRules.flatMap((rule) => rule(config) ?? []),
-  );
+  const settings = resolveSettings(migrateSettings, call.sources, keyErrors);
   const log = await createLogger({ component: 'proxy-migrate', level: 'error' });
   const keyServer = openKeyServer('migrate', settings, log);
-  const services = openServices(settings, keyServer, call.sources.env, log);
-  const run: Run = { call, place, settings, services, faults: new Faults(), found: {} };
+  const objects = openForWriting(settings, keyServer, call.sources.env, log);
+  const run: Run = { call, place, settings, objects, faults: new Faults(), found: {} };
   const { host } = storeOf(settings).upstream;
   try {
     const endedBy = await earlyEnd(
       () => migrateAll(run),
       call.signal,
-      (error) => endOf(error, 'migrate', host, place.bucket),
+      (error) => endOf(error, 'migrate', { host, bucket: place.bucket }),
     );
     return reportOf(run, endedBy);
   } finally {
-    services.close();
+    objects.close();
     await keyServer.close();
   }
 }
 
-function openServices(
+function openForWriting(
   settings: MigrateSettings,
   keyServer: OpenKeyServer,
-  env: MigrateCall['sources']['env'],
+  env: Env,
   log: Logger,
 ): OpenObjects {
   const { upstreamSigning, upstreamChecksum, bind, recoveryRecipients = [] } = settings;
@@ -95,12 +79,8 @@ function openServices(
   });
 }
 
-interface Run {
+interface Run extends InPlaceRun<MigrateCounts, MigrateSettings> {
   readonly call: MigrateCall;
-  readonly place: RunPlace;
-  readonly settings: MigrateSettings;
-  readonly services: OpenObjects;
-  readonly faults: Faults;
   /** What the run found out about bucket and store. */
   readonly found: { tally?: MigrateTally; versioned?: boolean; unconditional?: readonly Unconditional[] };
 }
@@ -109,43 +89,34 @@ interface Run {
 const memoryBytes = 64 * 1024 ** 2;
 
 async function migrateAll(run: Run): Promise<void> {
-  const { call, place, settings, services, faults, found } = run;
+  const { call, place, settings, objects, found } = run;
   const { bucket } = place;
-  const versioned = (await services.buckets.keepsVersionsNow(bucket)) !== 'no';
-  const { format } = services.config;
-  const locked = await services.buckets.locked(bucket);
+  const versioned = (await objects.buckets.keepsVersionsNow(bucket)) !== 'no';
+  const { format } = objects.config;
+  const locked = await objects.buckets.locked(bucket);
   const tally = new MigrateTally({ format, partSize: settings.partSize, locked, versioned });
   Object.assign(found, { tally, versioned });
   if (!call.dryRun) found.unconditional = await checkedConditions(run);
   const conditional = (found.unconditional ?? []).length === 0;
-  const { partSize, concurrency } = settings;
+  const { partSize } = settings;
   const memory = new Budget(Math.max(partSize, memoryBytes));
-  const tools: MigrateTools = { services, bucket, conditional, partSize, memory, dryRun: call.dryRun };
-  const { signal } = call;
-  const { reservedPrefix } = settings;
-  const pages = listObjects(services.upstream, { ...place, versioned, reservedPrefix }, signal);
-  const { counts } = tally;
-  const work: Work = {
-    ...{ pages, concurrency, signal, faults, counts },
-    onSeen() {
-      counts.seen++;
-      call.onProgress(counts);
-    },
+  const tools: MigrateTools = {
+    services: objects,
+    bucket,
+    conditional,
+    partSize,
+    memory,
+    dryRun: call.dryRun,
   };
-  await workOn(work, () => async (version, each) => {
-    tally.add(await again((count) => migrateObject(tools, version, each, count > 1), each));
+  await workInPlace(run, versioned, tally.counts, async (version, signal, attempt) => {
+    tally.add(await migrateObject(tools, version, signal, attempt > 1));
   });
 }
 
 /** @throws SvcError MIGRATE_UNSAFE */
-async function checkedConditions({
-  call,
-  place,
-  settings,
-  services,
-}: Run): Promise<readonly Unconditional[]> {
+async function checkedConditions({ call, place, settings, objects }: Run): Promise<readonly Unconditional[]> {
   const helper = { bucket: place.bucket, key: `${settings.reservedPrefix}migrate/probe-of-write-conditions` };
-  const unconditional = await unconditionalWrites(services.upstream, helper, call.signal);
+  const unconditional = await unconditionalWrites(objects.upstream, helper, call.signal);
   if (unconditional.length === 0 || call.nobodyWrites) return unconditional;
   throw new SvcError(
     'MIGRATE_UNSAFE',
@@ -158,8 +129,8 @@ async function checkedConditions({
 }
 
 function reportOf(run: Run, endedBy: Error | undefined): MigrateReport {
-  const { call, place, services, faults, found } = run;
-  const { format } = services.config;
+  const { call, place, objects, faults, found } = run;
+  const { format } = objects.config;
   const { versioned = false, unconditional } = found;
   const tally = found.tally ?? new MigrateTally({ format, partSize: 0, locked: false, versioned });
   const { counts } = tally;

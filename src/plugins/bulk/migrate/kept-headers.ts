@@ -7,7 +7,7 @@ import { S3Error, s3Error } from '../../../objects/s3/error.ts';
 import { storedHeaders } from '../../../objects/s3/headers.ts';
 import type { Fields, ScannedDocument } from '../../../objects/s3/xml-document.ts';
 import { refusal, xmlResult } from '../../../objects/upstream/upstream.ts';
-import { acl, hasPlainAcl } from '../rewrap/self-copy.ts';
+import { acl, hasPlainAcl } from '../engine/object-acl.ts';
 
 const answerLimit = 256 * 1024;
 

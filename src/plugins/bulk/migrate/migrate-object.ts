@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ObjectServices } from '../../../objects/context.ts';
+import type { EnvelopeFormat } from '../../../objects/format/body-format.ts';
 import { EnvelopeError } from '../../../objects/format/cipher.ts';
-import type { EnvelopeFormat } from '../../../objects/format/manifest.ts';
 import type { ListUser } from '../../../objects/multipart/lists-in-use.ts';
 import { type KeptDigests, ObjectChanged, type StoredObject } from '../../../objects/read/stored-object.ts';
 import type { WholeChecksum } from '../../../objects/s3/checksum.ts';
@@ -11,8 +11,8 @@ import { unquote } from '../../../objects/s3/headers.ts';
 import { checkKey } from '../../../objects/s3/request.ts';
 import type { Budget } from '../../../runtime/bounds/budget.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
-import { during, open } from '../decrypt/source.ts';
-import type { StoredEntry } from '../list-objects.ts';
+import type { StoredEntry } from '../engine/list-objects.ts';
+import { during, open } from '../engine/open-object.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { writeEncrypted } from './write-encrypted.ts';
 

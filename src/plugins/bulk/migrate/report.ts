@@ -1,4 +1,4 @@
-import { faultLines, number, whereOf } from '../report-text.ts';
+import { faultLines, number, whereOf } from '../engine/report-text.ts';
 import type { MigrateReport } from './index.ts';
 import type { MigrateCounts } from './tally.ts';
 

@@ -1,7 +1,6 @@
-import { vaultSettings } from '../../../keyserver/settings.ts';
-import { transitSettings } from '../../../keyserver/transit-settings.ts';
 import { objectSettings } from '../../../objects/settings.ts';
-import { byteSize, integer, type Resolved, type Settings } from '../../../runtime/settings/setting.ts';
+import { byteSize, type Resolved, type Settings } from '../../../runtime/settings/setting.ts';
+import { keySettings, objectsAtATime } from '../engine/settings.ts';
 
 const { upstream, region, defaultRegion, upstreamSigning, upstreamChecksum } = objectSettings;
 const { reservedPrefix, stateBucket, format, bind, recoveryRecipients } = objectSettings;
@@ -20,13 +19,10 @@ export const migrateSettings = {
   },
   concurrency: {
     variable: 'SVC_PROXY_MIGRATE_CONCURRENCY',
-    flag: 'concurrency',
-    summary: 'Objects at a time',
     fallback: '16',
-    ...integer(1, 64),
+    ...objectsAtATime,
   },
-  ...transitSettings,
-  ...vaultSettings,
+  ...keySettings,
 } satisfies Settings;
 
 export type MigrateSettings = Resolved<typeof migrateSettings>;

@@ -1,4 +1,5 @@
-import { type EnvelopeFormat, storedBodySize } from '../../../objects/format/manifest.ts';
+import type { EnvelopeFormat } from '../../../objects/format/body-format.ts';
+import { bodyFormat } from '../../../objects/format/formats.ts';
 import type { Migrated, StoredAs } from './migrate-object.ts';
 
 /** Counts of a run. In a bucket with versioning, each version counts. */
@@ -95,7 +96,7 @@ export class MigrateTally {
     const parts = listed > 0 ? listed : size > partSize ? Math.ceil(size / partSize) : 0;
     this.#requests += requestsOfWhole + (locked ? requestsOfLock : 0);
     if (parts > 0) this.#requests += requestsOfUpload + 2 * parts;
-    const stored = storedBodySize(format, size);
+    const stored = bodyFormat(format).storedSize(size);
     this.#bytesRead += size + stored;
     this.#bytesWritten += stored;
   }

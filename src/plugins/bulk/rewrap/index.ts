@@ -1,40 +1,22 @@
-import { vaultRules } from '../../../keyserver/settings.ts';
 import { createRecordKey } from '../../../objects/format/records.ts';
 import { rewrapRecordKey } from '../../../objects/format/rewrap-record.ts';
 import { createDataKeys } from '../../../objects/keys/data-keys.ts';
 import { readUploadRecord } from '../../../objects/multipart/upload-record.ts';
-import type { OpenObjects } from '../../../objects/open-objects.ts';
 import { storeOf } from '../../../objects/upstream/store-settings.ts';
 import { exitStatus, SvcError } from '../../../runtime/errors.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
-import { resolveSettings, type Sources } from '../../../runtime/settings/resolve.ts';
-import {
-  earlyEnd,
-  endOf,
-  type FaultReport,
-  Faults,
-  placeOf,
-  type RunPlace,
-  type Work,
-  workOn,
-} from '../bulk-run.ts';
-import { again, listObjects } from '../list-objects.ts';
-import { type OpenKeyServer, openBulkObjects, openKeyServer } from '../open-objects.ts';
+import { resolveSettings } from '../../../runtime/settings/resolve.ts';
+import { type FaultReport, Faults } from '../engine/faults.ts';
+import { type InPlaceCall, type InPlaceRun, workInPlace } from '../engine/in-place.ts';
+import { type OpenKeyServer, openBulkObjects, openKeyServer } from '../engine/open-objects.ts';
+import { earlyEnd, placeOf } from '../engine/run.ts';
+import { keyErrors } from '../engine/settings.ts';
+import { endOf } from '../engine/store-failure.ts';
+import { keepsConditions } from '../engine/write-conditions.ts';
 import { type NeededKey, rewrapObject } from './rewrap-object.ts';
-import { keepsConditions } from './self-copy.ts';
 import { type RewrapSettings, rewrapSettings } from './settings.ts';
 import { type KeyUse, type RewrapCounts, RewrapTally } from './tally.ts';
 import { openTarget, type TargetKeys, type TransitPair } from './target-keys.ts';
-
-export interface RewrapCall {
-  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
-  /** `s3://bucket` or `s3://bucket/prefix`. */
-  readonly at: string;
-  readonly dryRun: boolean;
-  readonly signal: AbortSignal;
-  /** Called now and then with the current counts. */
-  readonly onProgress: (counts: RewrapCounts) => void;
-}
 
 export interface RewrapReport extends RewrapCounts, FaultReport {
   readonly bucket: string;
@@ -57,11 +39,9 @@ export interface RewrapReport extends RewrapCounts, FaultReport {
  * Reads and writes no bodies. No state is kept between runs: the store itself shows what is done.
  * @throws SvcError if the run cannot start: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
  */
-export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
+export async function rewrapObjects(call: InPlaceCall<RewrapCounts>): Promise<RewrapReport> {
   const place = placeOf(call.at, 'rewrap');
-  const settings = resolveSettings(rewrapSettings, call.sources, (config) =>
-    vaultRules.flatMap((rule) => rule(config) ?? []),
-  );
+  const settings = resolveSettings(rewrapSettings, call.sources, keyErrors);
   const { host } = storeOf(settings).upstream;
   const log = await createLogger({ component: 'proxy-rewrap', level: 'error' });
   const keyServer = openKeyServer('rewrap', settings, log);
@@ -75,7 +55,7 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
     const endedBy = await earlyEnd(
       () => rewrapAll({ call, place, settings, objects, target, faults, tally }),
       call.signal,
-      (error) => endOf(error, 'rewrap', host, place.bucket),
+      (error) => endOf(error, 'rewrap', { host, bucket: place.bucket }),
     );
     const { keyName, keyVersion } = target;
     const whole = endedBy === undefined && !call.signal.aborted;
@@ -108,37 +88,22 @@ const isComplete = (
   counts.pending === 0 &&
   uses.every((use) => use.keyName === keyName && use.keyVersion >= keyVersion);
 
-interface Run {
-  readonly call: RewrapCall;
-  readonly place: RunPlace;
-  readonly settings: RewrapSettings;
-  readonly objects: OpenObjects;
+interface Run extends InPlaceRun<RewrapCounts, RewrapSettings> {
   readonly target: TargetKeys;
-  readonly faults: Faults;
   readonly tally: RewrapTally;
 }
 
 async function rewrapAll(run: Run): Promise<void> {
-  const { call, place, settings, objects, target, faults, tally } = run;
+  const { call, place, settings, objects, target, tally } = run;
   const { bucket } = place;
-  const { signal, dryRun, onProgress } = call;
+  const { dryRun } = call;
   const { upstream, manifests, rewraps: records } = objects;
   const versioned = (await objects.buckets.keepsVersionsNow(bucket)) !== 'no';
   const intoHeaders = !versioned && !dryRun && (await mayCopy(run));
   const outOfRecords = intoHeaders && settings.into === 'headers';
   const tools = { bucket, upstream, manifests, records, target, intoHeaders, outOfRecords, dryRun };
-  const { reservedPrefix, concurrency } = settings;
-  const pages = listObjects(upstream, { ...place, versioned, reservedPrefix }, signal);
-  const { counts } = tally;
-  const work: Work = {
-    ...{ pages, concurrency, signal, faults, counts },
-    onSeen() {
-      counts.seen++;
-      onProgress(counts);
-    },
-  };
-  await workOn(work, () => async (version, each) => {
-    tally.add(await again(() => rewrapObject(tools, version, each), each), version.latest);
+  await workInPlace(run, versioned, tally.counts, async (version, signal) => {
+    tally.add(await rewrapObject(tools, version, signal), version.latest);
   });
   await countUploads(run);
 }

@@ -1,5 +1,5 @@
 import { printable } from '../../../runtime/report/report-text.ts';
-import { faultLines, number, whereOf } from '../report-text.ts';
+import { faultLines, number, whereOf } from '../engine/report-text.ts';
 import type { RewrapReport } from './index.ts';
 import type { KeyUse, RewrapCounts } from './tally.ts';
 

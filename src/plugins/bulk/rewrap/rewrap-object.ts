@@ -8,15 +8,9 @@ import type { RewrapRecords } from '../../../objects/keys/rewrapped-keys.ts';
 import type { Manifests } from '../../../objects/multipart/manifest-store.ts';
 import { s3Error } from '../../../objects/s3/error.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../../../objects/upstream/upstream.ts';
-import type { StoredEntry } from '../list-objects.ts';
-import {
-  copyOntoItself,
-  hasPlainAcl,
-  lossByCopy,
-  relistParts,
-  rewrappedHeaders,
-  type SelfCopy,
-} from './self-copy.ts';
+import type { StoredEntry } from '../engine/list-objects.ts';
+import { hasPlainAcl } from '../engine/object-acl.ts';
+import { copyOntoItself, lossByCopy, relistParts, rewrappedHeaders, type SelfCopy } from './self-copy.ts';
 import { oldestOf, recordedKeys, type StoredKeys, storedKeys, wrapAll } from './stored-keys.ts';
 import type { TargetKeys } from './target-keys.ts';
 

@@ -15,8 +15,7 @@ import {
 import { S3Error, s3Error } from '../../../objects/s3/error.ts';
 import { descriptionHeaders, maxUserMetadata, userMetadataSize } from '../../../objects/s3/headers.ts';
 import { copySourceHeader } from '../../../objects/s3/request.ts';
-import type { DocumentShape } from '../../../objects/s3/xml-document.ts';
-import { refusal, type Upstream, xmlResult } from '../../../objects/upstream/upstream.ts';
+import { type Upstream, xmlResult } from '../../../objects/upstream/upstream.ts';
 
 const maxCopyBytes = 5 * 1024 ** 3;
 const answerLimit = 256 * 1024;
@@ -35,35 +34,6 @@ export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
     [Object.values(headers).some(Array.isArray), 'metadata that appear twice'],
   ];
   return reasons.find(([applies]) => applies)?.[1];
-}
-
-/** The owner, and the grants of all others. */
-export const acl: DocumentShape = {
-  root: 'AccessControlPolicy',
-  entries: ['AccessControlList/Grant'],
-  fields: ['Owner/ID', 'Grantee/ID', 'Grantee/URI', 'Grantee/EmailAddress', 'Permission'],
-};
-
-/** Errors of stores without ACLs, or whose buckets have none. */
-const withoutAcl = new Set(['NotImplemented', 'AccessControlListNotSupported', 'MethodNotAllowed']);
-
-/** Whether an object has the default ACL, which any copy gets; false also if the ACL cannot be read. */
-export async function hasPlainAcl(
-  upstream: Upstream,
-  name: ObjectName,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const response = await upstream.send({ method: 'GET', ...name, query: [['acl', '']], signal });
-  if (response.status !== 200) {
-    const refused = await refusal(response);
-    if (refused.status >= 500 && refused.code !== 'NotImplemented') throw refused;
-    return withoutAcl.has(refused.code);
-  }
-  const { top, entries } = await xmlResult(response, acl, answerLimit);
-  const owner = top.get('Owner/ID') ?? '';
-  return entries.every(
-    (grant) => grant.get('Grantee/URI') === undefined && (grant.get('Grantee/ID') ?? '') === owner,
-  );
 }
 
 /**
@@ -152,32 +122,3 @@ export async function copyOntoItself(
 }
 
 const changed = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
-
-const noSuchEtag = '"00000000000000000000000000000000"';
-
-/**
- * Whether the store enforces conditions on what a copy replaces. A store that does not would lose what somebody writes
- * between our read and our write.
- */
-export async function keepsConditions(
-  upstream: Upstream,
-  name: ObjectName,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const written = await upstream.send({ method: 'PUT', ...name, signal });
-  if (written.status !== 200) throw await refusal(written);
-  written.body.resume();
-  try {
-    const headers = {
-      'x-amz-copy-source': copySourceHeader(name),
-      'if-match': noSuchEtag,
-      'x-amz-metadata-directive': 'REPLACE',
-    };
-    const copied = await upstream.send({ method: 'PUT', ...name, headers, signal });
-    copied.body.resume();
-    return copied.status === 412;
-  } finally {
-    const deleted = await upstream.send({ method: 'DELETE', ...name });
-    deleted.body.resume();
-  }
-}

@@ -1,25 +1,11 @@
 import { transitKeyName } from '../../../keyserver/path.ts';
-import { vaultSettings } from '../../../keyserver/settings.ts';
-import { transitSettings } from '../../../keyserver/transit-settings.ts';
-import { objectSettings } from '../../../objects/settings.ts';
-import {
-  enumeration,
-  integer,
-  matching,
-  type Resolved,
-  type Settings,
-} from '../../../runtime/settings/setting.ts';
-
-const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = objectSettings;
-const mount = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
+import { mountPath } from '../../../keyserver/transit-settings.ts';
+import { enumeration, type Resolved, type Settings } from '../../../runtime/settings/setting.ts';
+import { keySettings, objectsAtATime, placeSettings } from '../engine/settings.ts';
 
 /** Flags and variables of `svc proxy rewrap`; those shared with the proxy have the same names and meaning. */
 export const rewrapSettings = {
-  upstream,
-  region,
-  defaultRegion,
-  reservedPrefix,
-  stateBucket,
+  ...placeSettings,
   toKey: {
     variable: 'SVC_PROXY_REWRAP_TO_KEY',
     flag: 'to-key',
@@ -30,7 +16,7 @@ export const rewrapSettings = {
     variable: 'SVC_PROXY_REWRAP_TO_MOUNT',
     flag: 'to-mount',
     summary: 'Mount of that transit key; unset: the same mount',
-    ...matching(mount, 'a mount path such as transit'),
+    ...mountPath(),
   },
   into: {
     variable: 'SVC_PROXY_REWRAP_INTO',
@@ -42,13 +28,10 @@ export const rewrapSettings = {
   },
   concurrency: {
     variable: 'SVC_PROXY_REWRAP_CONCURRENCY',
-    flag: 'concurrency',
-    summary: 'Objects at a time',
     fallback: '16',
-    ...integer(1, 64),
+    ...objectsAtATime,
   },
-  ...transitSettings,
-  ...vaultSettings,
+  ...keySettings,
 } satisfies Settings;
 
 export type RewrapSettings = Resolved<typeof rewrapSettings>;

@@ -1,5 +1,5 @@
-import { sealKeyOf } from '../../../objects/format/body-keys.ts';
 import { EnvelopeError } from '../../../objects/format/cipher.ts';
+import { bodyFormat } from '../../../objects/format/formats.ts';
 import { type StoredPartList, verifySeal } from '../../../objects/format/manifest.ts';
 import {
   type Envelope,
@@ -95,11 +95,10 @@ export async function wrapAll(
 
 /** @param key the list's `seal`, unwrapped */
 function verifyUnder(key: Buffer, list: StoredPartList): void {
-  if (list.format !== 2) return verifySeal(key, list);
-  const sealKey = sealKeyOf(key, list.manifest);
+  const sealKey = bodyFormat(list.format).listKey(key, list.manifest);
   try {
     verifySeal(sealKey, list);
   } finally {
-    sealKey.fill(0);
+    if (sealKey !== key) sealKey.fill(0);
   }
 }

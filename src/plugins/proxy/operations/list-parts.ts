@@ -1,8 +1,7 @@
 import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
-import { plaintextSize } from '../../../objects/format/cipher.ts';
-import type { EnvelopeFormat } from '../../../objects/format/manifest.ts';
+import type { EnvelopeFormat } from '../../../objects/format/body-format.ts';
+import { bodyFormat } from '../../../objects/format/formats.ts';
 import { partRecordId } from '../../../objects/format/records.ts';
-import { plaintextOfSegments } from '../../../objects/format/segments.ts';
 import { memoryCosts } from '../../../objects/held-memory.ts';
 import { openRecordedChecksums } from '../../../objects/multipart/verify-checksums.ts';
 import type { Checksums } from '../../../objects/s3/checksum.ts';
@@ -44,7 +43,7 @@ export const listParts: OperationHandler = async (services, context) => {
 };
 
 const sizeIn = (format: EnvelopeFormat | undefined, stored: number): number =>
-  (format === 2 ? plaintextOfSegments(stored) : plaintextSize(stored)) ?? stored;
+  bodyFormat(format).plaintextSize(stored) ?? stored;
 
 async function fetchParts(
   { upstream }: ObjectServices,

@@ -1,7 +1,6 @@
 import type { ObjectServices, OperationHandler, RequestContext } from '../../../objects/context.ts';
-import { plaintextSize } from '../../../objects/format/cipher.ts';
+import { bodyFormat } from '../../../objects/format/formats.ts';
 import { partChecksum } from '../../../objects/format/sealed-checksums.ts';
-import { plaintextOfSegments } from '../../../objects/format/segments.ts';
 import type { VerifiedList } from '../../../objects/multipart/manifest-store.ts';
 import { readAgain } from '../../../objects/read/deliver.ts';
 import { ObjectChanged, type ObjectLayout, type StoredObject } from '../../../objects/read/stored-object.ts';
@@ -122,11 +121,11 @@ function ofPlaintext(
   { size, list }: ObjectLayout,
   checksum: WholeChecksum | undefined,
 ): string {
-  const partSize = list?.format === 2 ? plaintextOfSegments : plaintextSize;
+  const { plaintextSize } = bodyFormat(list?.format);
   const { blocks } = rewriteListing(scanAttributes(xml), (entry) => {
     if (entry.element === 'Part')
       return {
-        size: partSize(entry.size ?? 0) ?? 0,
+        size: plaintextSize(entry.size ?? 0) ?? 0,
         added: partChecksumElement(list, entry.partNumber),
       };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };

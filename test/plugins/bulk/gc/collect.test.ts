@@ -10,8 +10,12 @@ import {
 } from '../../../../src/objects/format/records.ts';
 import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../../src/objects/format/rewrap-record.ts';
 import { uploadRecordText } from '../../../../src/objects/multipart/upload-record.ts';
-import type { GcStore, ListedObject, OpenUpload } from '../../../../src/plugins/bulk/gc/gc-store.ts';
-import { findGarbage, type GcOptions } from '../../../../src/plugins/bulk/gc/index.ts';
+import type {
+  CommandStore,
+  ListedObject,
+  OpenUpload,
+} from '../../../../src/plugins/bulk/engine/command-store.ts';
+import { findGarbage, type GcOptions } from '../../../../src/plugins/bulk/gc/garbage.ts';
 import { partEntry, partList, wrapped } from '../../../objects/parts.ts';
 
 const test = suite('gc');
@@ -19,13 +23,19 @@ const hour = 3_600_000;
 const now = 1000 * hour;
 const prefix = '.svc/';
 
-class FakeStore implements GcStore {
-  readonly objects = new Map<string, { body: string; modified: number; bucket: string; key: string }>();
+class FakeStore implements Omit<CommandStore, 'head' | 'delete' | 'close'> {
+  readonly objects = new Map<string, ListedObject & { body: string; bucket: string }>();
   readonly uploads: (OpenUpload & { bucket: string })[] = [];
   readonly headers = new Map<string, Headers[]>();
 
   put(bucket: string, key: string, body: string, ageHours: number) {
-    this.objects.set(`${bucket}/${key}`, { bucket, key, body, modified: now - ageHours * hour });
+    this.objects.set(`${bucket}/${key}`, {
+      bucket,
+      key,
+      body,
+      size: body.length,
+      modified: now - ageHours * hour,
+    });
   }
   async buckets() {
     return ['a', 'b'];
@@ -46,9 +56,6 @@ class FakeStore implements GcStore {
   async *versions(bucket: string, key: string): AsyncIterable<Headers> {
     yield* this.headers.get(`${bucket}/${key}`) ?? [];
   }
-  async delete() {
-    throw new Error('finding must not delete');
-  }
 }
 
 const options = (more: Partial<GcOptions> = {}): GcOptions => ({
@@ -60,10 +67,13 @@ const options = (more: Partial<GcOptions> = {}): GcOptions => ({
   ...more,
 });
 
+const { signal } = new AbortController();
+
 async function found(store: FakeStore, more: Partial<GcOptions> = {}): Promise<string[]> {
   const rows: string[] = [];
-  for await (const { kind, bucket, keys, reason } of findGarbage(store, options(more)))
+  await findGarbage(store, options(more), signal, ({ kind, bucket, keys, reason }) => {
     rows.push(`${kind} ${bucket} ${keys.length} ${reason}`);
+  });
   return rows;
 }
 

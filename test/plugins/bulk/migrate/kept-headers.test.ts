@@ -2,9 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../src/objects/s3/error.ts';
 import { scanDocument } from '../../../../src/objects/s3/xml-document.ts';
+import { acl as aclShape } from '../../../../src/plugins/bulk/engine/object-acl.ts';
 import { grantsOf } from '../../../../src/plugins/bulk/migrate/kept-headers.ts';
 import { plannedParts } from '../../../../src/plugins/bulk/migrate/write-encrypted.ts';
-import { acl as aclShape } from '../../../../src/plugins/bulk/rewrap/self-copy.ts';
 
 const test = suite('what svc proxy migrate keeps, and how it cuts');
 

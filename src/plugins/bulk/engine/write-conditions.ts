@@ -1,5 +1,6 @@
 import type { ObjectName } from '../../../objects/format/metadata.ts';
 import { unquote } from '../../../objects/s3/headers.ts';
+import { copySourceHeader } from '../../../objects/s3/request.ts';
 import { completeMultipartXml } from '../../../objects/s3/request-documents.ts';
 import {
   refusal,
@@ -27,25 +28,56 @@ export async function unconditionalWrites(
   helper: ObjectName,
   signal: AbortSignal,
 ): Promise<readonly Unconditional[]> {
+  return withHelper(upstream, helper, signal, async (refuses) => {
+    const put = await refuses(upstream.send({ method: 'PUT', ...helper, headers: wrong, signal }));
+    const completed = await refuses(completeAgainst(upstream, helper, signal));
+    return [
+      ...(put ? [] : (['PutObject'] as const)),
+      ...(completed ? [] : (['CompleteMultipartUpload'] as const)),
+    ];
+  });
+}
+
+/**
+ * Whether the store enforces conditions on what a copy replaces.
+ * @param helper name of the helper object, which is removed at the end
+ * @throws S3Error if the store refuses the helper object itself
+ */
+export async function keepsConditions(
+  upstream: Upstream,
+  helper: ObjectName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const copying = { 'x-amz-copy-source': copySourceHeader(helper), 'x-amz-metadata-directive': 'REPLACE' };
+  return withHelper(upstream, helper, signal, (refuses) =>
+    refuses(upstream.send({ method: 'PUT', ...helper, headers: { ...copying, ...wrong }, signal })),
+  );
+}
+
+/** Whether the store refuses a write because of its condition. */
+type Refuses = (writing: Promise<UpstreamResponse>) => Promise<boolean>;
+
+async function withHelper<T>(
+  upstream: Upstream,
+  helper: ObjectName,
+  signal: AbortSignal,
+  probe: (refuses: Refuses) => Promise<T>,
+): Promise<T> {
   const versions: string[] = [];
-  const note = ({ headers }: UpstreamResponse) => {
+  const note = ({ headers, body }: UpstreamResponse) => {
     const version = headers['x-amz-version-id'];
     if (typeof version === 'string') versions.push(version);
+    body.resume();
   };
   try {
     const written = await upstream.send({ method: 'PUT', ...helper, signal });
     if (written.status !== 200) throw await refusal(written);
     note(written);
-    written.body.resume();
-    const put = await upstream.send({ method: 'PUT', ...helper, headers: wrong, signal });
-    note(put);
-    put.body.resume();
-    const completed = await completeAgainst(upstream, helper, signal);
-    note(completed);
-    return [
-      ...(put.status === 412 ? [] : (['PutObject'] as const)),
-      ...(completed.status === 412 ? [] : (['CompleteMultipartUpload'] as const)),
-    ];
+    return await probe(async (writing) => {
+      const answer = await writing;
+      note(answer);
+      return answer.status === 412;
+    });
   } finally {
     await remove(upstream, helper, versions);
   }
@@ -69,7 +101,6 @@ async function completeAgainst(
     { method: 'POST', ...helper, query: [upload], headers, signal },
     list,
   );
-  completed.body.resume();
   const aborted = await upstream.send({ method: 'DELETE', ...helper, query: [upload] });
   aborted.body.resume();
   return completed;

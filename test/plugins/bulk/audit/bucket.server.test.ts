@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { BucketReport } from '../../../../src/plugins/audit/bucket/audit-bucket.ts';
+import type { BucketReport } from '../../../../src/plugins/bulk/audit/report.ts';
 import { launch } from '../../../support/child.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 import { listen } from '../../../support/loopback.ts';
@@ -20,7 +20,7 @@ import { repetitions } from '../../../support/repetitions.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
 import type { ObjectStore, OpenBao } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
-import { runAudit } from '../run-audit.ts';
+import { runAudit } from '../../audit/run-audit.ts';
 
 export const timeout = 240_000;
 const Bucket = 'audited';

@@ -1,5 +1,5 @@
 import type { Headers } from '../../../../src/objects/format/metadata.ts';
-import type { AuditStore, Head } from '../../../../src/plugins/audit/bucket/s3-store.ts';
+import type { CommandStore, Head } from '../../../../src/plugins/bulk/engine/command-store.ts';
 
 export const encryptedHeaders = (version = 1, keyName = 'svc'): Headers => ({
   'x-amz-meta-svc-encrypted': 'true',
@@ -26,20 +26,19 @@ export const plain = (key: string): FakeObject => ({ key, head: { found: true, h
 export function fakeStore(objects: readonly FakeObject[], pageSize = 3) {
   const sorted = [...objects].sort((a, b) => (a.key < b.key ? -1 : 1));
   const heads: string[] = [];
-  const store: AuditStore & { heads: string[]; failAtHead: number } = {
+  const store: Pick<CommandStore, 'list' | 'head'> & { heads: string[]; failAtHead: number } = {
     heads,
     failAtHead: Number.POSITIVE_INFINITY,
-    async *pages(after) {
+    async *list(_bucket, _prefix, { after } = {}) {
       const rest = sorted.filter(({ key }) => after === undefined || key > after);
       for (let at = 0; at < rest.length; at += pageSize)
-        yield rest.slice(at, at + pageSize).map(({ key, size = 100 }) => ({ key, size }));
+        yield rest.slice(at, at + pageSize).map(({ key, size = 100 }) => ({ key, size, modified: 0 }));
     },
-    async head(key) {
+    async head({ key }) {
       heads.push(key);
       if (heads.length > store.failAtHead) throw new Error('the store is away');
       return sorted.find((one) => one.key === key)?.head ?? { found: false };
     },
-    close() {},
   };
   return store;
 }

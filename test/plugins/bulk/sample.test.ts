@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RehearsalSample } from '../../../src/objects/format/recovery-rehearsal.ts';
+import { RehearsalSample } from '../../../src/plugins/bulk/engine/sample.ts';
 
 const test = suite('the sample of a rehearsal');
 

@@ -1,11 +1,11 @@
-import { ObjectChanged } from '../../objects/read/stored-object.ts';
-import { S3Error, s3Error } from '../../objects/s3/error.ts';
-import { decodeForm } from '../../objects/s3/form-text.ts';
-import { unquote } from '../../objects/s3/headers.ts';
-import type { DocumentShape, Fields, ScannedDocument } from '../../objects/s3/xml-document.ts';
-import { listingPage } from '../../objects/state/listings.ts';
-import type { Upstream } from '../../objects/upstream/upstream.ts';
-import { retry } from '../../runtime/lifecycle/wait.ts';
+import { ObjectChanged } from '../../../objects/read/stored-object.ts';
+import { S3Error, s3Error } from '../../../objects/s3/error.ts';
+import { decodeForm } from '../../../objects/s3/form-text.ts';
+import { unquote } from '../../../objects/s3/headers.ts';
+import type { DocumentShape, Fields, ScannedDocument } from '../../../objects/s3/xml-document.ts';
+import { listingPage } from '../../../objects/state/listings.ts';
+import type { Upstream } from '../../../objects/upstream/upstream.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
 
 /** An object as the store lists it, or one of its versions if versions are listed. */
 export interface StoredEntry {

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { usage } from '../terms.ts';
-import { emptyTally, type Tally } from './look-at-objects.ts';
+import { SvcError } from '../../../runtime/errors.ts';
+import { checkStatus } from '../../../runtime/report/check-outcome.ts';
+import { emptyTally, type Tally } from './tally.ts';
 
 /** Identifies the audit that a file belongs to; a file of another audit is refused. */
 export interface AuditId {
@@ -35,9 +36,9 @@ export function readProgress(path: string, id: AuditId): AuditProgress {
   if (kept === undefined) return { after: undefined, tally: emptyTally() };
   const differing = names.filter((name) => kept[name] !== id[name]);
   if (differing.length > 0)
-    throw usage(differing.map((name) => `--resume: ${path} is of an audit with another ${name}`));
+    throw wrongFile(differing.map((name) => `--resume: ${path} is of an audit with another ${name}`));
   if (kept.done === true) return { after: undefined, tally: emptyTally() };
-  if (typeof kept.after !== 'string' || !isTally(kept.tally)) throw usage([unusable(path)]);
+  if (typeof kept.after !== 'string' || !isTally(kept.tally)) throw wrongFile([unusable(path)]);
   return { after: kept.after, tally: kept.tally };
 }
 
@@ -47,17 +48,24 @@ function parsed(path: string): Kept | undefined {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw usage([`--resume: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+    throw wrongFile([`--resume: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`]);
   }
   try {
     const kept: Kept | null = JSON.parse(text);
     if (kept?.version === version) return kept;
   } catch {}
-  throw usage([unusable(path)]);
+  throw wrongFile([unusable(path)]);
 }
 
 const unusable = (path: string) =>
   `--resume: ${path} is not the progress of an audit that this version can resume`;
+
+const wrongFile = (details: readonly string[]): SvcError =>
+  new SvcError('AUDIT_USAGE', 'The audit was called wrongly', {
+    nextStep: 'Run `svc audit --help` to see what it takes.',
+    exitStatus: checkStatus.usage,
+    details,
+  });
 
 /** Whether every member has the same type as in an empty tally, and counts are valid numbers. */
 function isTally(value: unknown): value is Tally {
@@ -93,6 +101,6 @@ export function writeProgress(
     renameSync(beside, path);
   } catch (error) {
     rmSync(beside, { force: true });
-    throw usage([`--resume: ${path} cannot be written (${(error as NodeJS.ErrnoException).code})`]);
+    throw wrongFile([`--resume: ${path} cannot be written (${(error as NodeJS.ErrnoException).code})`]);
   }
 }

@@ -1,19 +1,17 @@
 import { tmpdir } from 'node:os';
-import { createVaultClient } from '../../keyserver/client.ts';
-import type { Transit } from '../../keyserver/contract.ts';
-import { HangGuard } from '../../keyserver/hang-guard.ts';
-import { vaultConfig, type vaultSettings } from '../../keyserver/settings.ts';
-import { createTransit } from '../../keyserver/transit.ts';
-import type { transitSettings } from '../../keyserver/transit-settings.ts';
-import type { ObjectsConfig } from '../../objects/config.ts';
-import type { DataKeys } from '../../objects/keys/data-keys.ts';
-import { type OpenObjects, openObjects } from '../../objects/open-objects.ts';
-import type { objectSettings } from '../../objects/settings.ts';
-import { storeOf } from '../../objects/upstream/store-settings.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import type { Resolved } from '../../runtime/settings/setting.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import { createVaultClient } from '../../../keyserver/client.ts';
+import type { Transit } from '../../../keyserver/contract.ts';
+import { HangGuard } from '../../../keyserver/hang-guard.ts';
+import { vaultConfig } from '../../../keyserver/settings.ts';
+import { createTransit } from '../../../keyserver/transit.ts';
+import type { ObjectsConfig } from '../../../objects/config.ts';
+import type { DataKeys } from '../../../objects/keys/data-keys.ts';
+import { type OpenObjects, openObjects } from '../../../objects/open-objects.ts';
+import { storeOf } from '../../../objects/upstream/store-settings.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Resolved } from '../../../runtime/settings/setting.ts';
+import type { Env } from './run.ts';
+import type { keySettings, placeSettings } from './settings.ts';
 
 /** The key server of a command. */
 export interface OpenKeyServer {
@@ -27,7 +25,7 @@ export interface OpenKeyServer {
  */
 export function openKeyServer(
   component: string,
-  settings: Resolved<typeof transitSettings & typeof vaultSettings>,
+  settings: Resolved<typeof keySettings>,
   log: Logger,
 ): OpenKeyServer {
   const vault = createVaultClient({
@@ -40,12 +38,6 @@ export function openKeyServer(
     close: () => vault.close(),
   };
 }
-
-/** Where the objects and their helper objects are. */
-export type BulkStore = Pick<
-  Resolved<typeof objectSettings>,
-  'upstream' | 'region' | 'defaultRegion' | 'reservedPrefix' | 'stateBucket'
->;
 
 /** What a command does otherwise than `usual`. */
 type Choices = Partial<
@@ -86,7 +78,7 @@ const keyServerMs = 60_000;
  * @throws SvcError for certificates that cannot be read
  */
 export function openBulkObjects(
-  store: BulkStore,
+  store: Resolved<typeof placeSettings>,
   keys: DataKeys,
   env: Env,
   log: Logger,

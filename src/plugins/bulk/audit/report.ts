@@ -1,128 +1,14 @@
-import { defaultCredentials } from '../../../objects/upstream/credentials.ts';
-import { storeClient } from '../../../objects/upstream/s3-client.ts';
+import type { Paint } from '../../../runtime/cli/terminal.ts';
 import {
-  type StoreAddress,
-  storeOf,
-  storeSettings,
-  trustedAuthorities,
-} from '../../../objects/upstream/store-settings.ts';
-import { createProgress, type Paint, painter } from '../../../runtime/cli/terminal.ts';
-import { sectionOfFile } from '../../../runtime/component/read-config.ts';
-import { SvcError } from '../../../runtime/errors.ts';
-import { createLogger } from '../../../runtime/logging/create-logger.ts';
-import { type CheckFinding, type CheckOutcome, outcomeOf } from '../../../runtime/report/check-outcome.ts';
+  type CheckFinding,
+  type CheckOutcome,
+  type FailOn,
+  outcomeOf,
+} from '../../../runtime/report/check-outcome.ts';
 import { type Cell, tableText } from '../../../runtime/report/report-table.ts';
 import { outcomeText, printable, sectionsText } from '../../../runtime/report/report-text.ts';
-import { sarifLog } from '../../../runtime/report/sarif.ts';
-import { resolveSettings } from '../../../runtime/settings/resolve.ts';
-import type { AuditCall, AuditTerms } from '../terms.ts';
-import {
-  auditAll,
-  auditSample,
-  type Estimate,
-  emptyTally,
-  type ObjectSample,
-  type Tally,
-} from './look-at-objects.ts';
-import { type AuditId, type AuditProgress, readProgress, writeProgress } from './progress-file.ts';
-import { type AuditStore, s3AuditStore, storeFailure } from './s3-store.ts';
-
-/** Audits a bucket, writes the report, and resolves with the exit status. @throws SvcError */
-export async function auditBucket(
-  call: AuditCall,
-  terms: AuditTerms,
-  bucket: string,
-  signal: AbortSignal,
-): Promise<number> {
-  const { flags, env } = call;
-  const file = await sectionOfFile(flags.config, env, 'audit', storeSettings);
-  const sources = { flags: flags as unknown as Readonly<Record<string, string>>, env, file };
-  const settings = resolveSettings(storeSettings, sources);
-  const address = storeOf(settings);
-  const { prefix = '', resume } = flags;
-  const id: AuditId = {
-    ...{ store: address.upstream.href, bucket, prefix, reservedPrefix: settings.reservedPrefix },
-  };
-  const store = await openStore(address, env, bucket, prefix);
-  try {
-    const { tally, sample } = await lookAtBucket({ store, id, call, terms, signal });
-    const report = bucketReport(id, tally, sample, terms);
-    call.stdout.write(`${inFormat(report, call, terms)}\n`);
-    return report.outcome.exitStatus;
-  } catch (error) {
-    if (error instanceof SvcError || signal.aborted) throw error;
-    throw storeFailure(error, { host: address.upstream.host, bucket, resume });
-  } finally {
-    store.close();
-  }
-}
-
-async function openStore(
-  address: StoreAddress,
-  env: AuditCall['env'],
-  bucket: string,
-  prefix: string,
-): Promise<AuditStore> {
-  const log = await createLogger({ component: 'audit', level: 'error' });
-  const credentials = defaultCredentials(env, log);
-  return s3AuditStore(storeClient({ address, credentials, ca: trustedAuthorities(env) }), bucket, prefix);
-}
-
-function inFormat(report: BucketReport, { stdout, env, version }: AuditCall, { format }: AuditTerms): string {
-  if (format === 'table') return bucketText(report, painter(stdout, env));
-  if (format === 'json') return JSON.stringify(report, null, 2);
-  const tool = { name: 'svc audit', version, rules: bucketRules };
-  return JSON.stringify(sarifLog(tool, bucketFindings(report)), null, 2);
-}
-
-export interface BucketLook {
-  readonly store: AuditStore;
-  readonly id: AuditId;
-  readonly call: AuditCall;
-  readonly terms: AuditTerms;
-  readonly signal: AbortSignal;
-}
-
-/** Examines a sample or everything, continuing an interrupted audit. */
-export async function lookAtBucket(
-  look: BucketLook,
-): Promise<{ tally: Tally; sample: ObjectSample | undefined }> {
-  const { store, id, call, terms, signal } = look;
-  const progress = createProgress(call.stderr, call.env);
-  const { list, concurrency } = terms;
-  const options = { store, reservedPrefix: id.reservedPrefix, list, concurrency, signal };
-  try {
-    if (terms.sample === undefined)
-      return { tally: await lookAtAll(look, options, progress.show), sample: undefined };
-    const tally = emptyTally();
-    const told = (listed: number) => progress.show(`${listed.toLocaleString('en')} objects listed`);
-    return { sample: await auditSample(tally, terms.sample, options, told), tally };
-  } finally {
-    progress.clear();
-  }
-}
-
-async function lookAtAll(
-  { id, call }: BucketLook,
-  options: Parameters<typeof auditAll>[2],
-  show: (text: string) => void,
-): Promise<Tally> {
-  const { resume } = call.flags;
-  const begin: AuditProgress =
-    resume === undefined ? { after: undefined, tally: emptyTally() } : readProgress(resume, id);
-  const { tally } = begin;
-  let { after } = begin;
-  const keep = (done: boolean) => {
-    if (resume !== undefined) writeProgress(resume, id, { after, tally, done });
-  };
-  await auditAll(tally, after, options, (lastKey) => {
-    after = lastKey;
-    keep(false);
-    show(`${tally.objects.toLocaleString('en')} objects, ${tally.encrypted.toLocaleString('en')} encrypted`);
-  });
-  keep(true);
-  return tally;
-}
+import type { AuditId } from './progress-file.ts';
+import type { Estimate, ObjectSample, Tally } from './tally.ts';
 
 const columns = [
   { title: 'OBJECTS', width: 60 },
@@ -208,7 +94,7 @@ export function bucketReport(
   { store, bucket, prefix }: AuditId,
   tally: Tally,
   sample: ObjectSample | undefined,
-  { failOn }: AuditTerms,
+  failOn: FailOn,
 ): BucketReport {
   const found = { error: tally.plaintext + tally.unreadable, warning: 0, info: 0 };
   return {

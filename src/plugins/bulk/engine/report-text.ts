@@ -1,5 +1,5 @@
-import { printable } from '../../runtime/report/report-text.ts';
-import type { FaultReport } from './bulk-run.ts';
+import { printable } from '../../../runtime/report/report-text.ts';
+import type { FaultReport } from './faults.ts';
 
 export const number = (count: number): string => count.toLocaleString('en');
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lookAtBucket } from '../../../../src/plugins/audit/bucket/audit-bucket.ts';
-import { estimate } from '../../../../src/plugins/audit/bucket/look-at-objects.ts';
 import { type AuditCall, readTerms } from '../../../../src/plugins/audit/terms.ts';
+import { lookAtBucket } from '../../../../src/plugins/bulk/audit/index.ts';
+import { estimate } from '../../../../src/plugins/bulk/audit/tally.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { encrypted, encryptedHeaders, type FakeObject, fakeStore, plain } from './fake-store.ts';
 
