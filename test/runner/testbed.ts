@@ -62,7 +62,7 @@ export function stopBuilding(): void {
 }
 
 async function buildKubernetes(unavailable: UnavailableTool[]): Promise<void> {
-  const tools = ['kubernetes', 'helm', 'network-policy-judge', 'cilium-policy-check'];
+  const tools = ['kubernetes', 'helm', 'network-policy-judge'];
   background = install(tools, { detached: true, under: ['nice', '-n', String(LOW_PRIORITY)] });
   await settled(background, unavailable);
 }

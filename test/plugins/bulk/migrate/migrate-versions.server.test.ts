@@ -8,6 +8,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bed, startBed } from '../../../clients/bed.ts';
+import { storeKinds } from '../../../support/repetitions.ts';
 import type { ObjectStore } from '../../../support/types.ts';
 import { type MigrateSetting, migrate, migrateResult, settingOf } from './migrating.ts';
 
@@ -86,4 +87,4 @@ function versionsAt(kind: ObjectStore['kind']): void {
   test.run();
 }
 
-for (const kind of ['versitygw', 'minio'] as const) versionsAt(kind);
+for (const kind of storeKinds) versionsAt(kind);

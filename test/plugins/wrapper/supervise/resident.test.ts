@@ -6,5 +6,6 @@ await import('./orphans.test.ts');
 await import('./pid-1.test.ts');
 await import('./signals.test.ts');
 
+export const slow = true;
 export const idle = true;
 export const timeout = 120_000;
