@@ -10,11 +10,12 @@ import * as assert from 'uvu/assert';
 import { type Bed, startBed } from '../../../clients/bed.ts';
 import { storeKinds } from '../../../support/repetitions.ts';
 import type { ObjectStore } from '../../../support/types.ts';
-import { type MigrateSetting, migrate, migrateResult, settingOf } from './migrating.ts';
+import { type BulkSetting, settingOf } from '../bulk-command.ts';
+import { migrate, migrateResult } from './migrating.ts';
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: MigrateSetting;
+  readonly setting: BulkSetting;
 }
 
 function versionsAt(kind: ObjectStore['kind']): void {
