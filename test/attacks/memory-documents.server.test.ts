@@ -195,8 +195,12 @@ test('one at a time: each is answered as S3 does, and the proxy stays awake', as
   }
 });
 
+/** Those that take most when they come together; all of them in the nightly run. */
+const together = new Set(['a thousand long keys of entities', 'one key of entities']);
+const sixteen = Object.entries(attacks).filter(([name]) => repetitions(together.has(name) ? 1 : 0, 1) > 0);
+
 test('16 of a kind at once: each is answered so, or is told to come again', async () => {
-  for (const [name, attack] of Object.entries(attacks)) {
+  for (const [name, attack] of sixteen) {
     const document = attack.document();
     for (let round = 0; round < repetitions(1, 5); round++) {
       const answered = Promise.all(Array.from({ length: 16 }, () => send(attack, document)));

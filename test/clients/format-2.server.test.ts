@@ -17,6 +17,7 @@ import { filesBelow, formatScript, readByPython } from '../objects/format/python
 import { runAudit } from '../plugins/audit/run-audit.ts';
 import { decrypt, reportOf } from '../plugins/bulk/decrypt/decrypting.ts';
 import { s3Client } from '../support/object-store.ts';
+import { storeKinds } from '../support/repetitions.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startSvcProxy } from '../support/svc-proxy.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -57,7 +58,7 @@ async function upload(
   return Buffer.concat(bodies);
 }
 
-for (const store of ['versitygw', 'minio'] as const) {
+for (const store of storeKinds) {
   const test = suite<Both>(`format 2 as it ships, ${store}`);
 
   test.before(async (context) => {

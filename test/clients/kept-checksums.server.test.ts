@@ -18,8 +18,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createChecksum, loadChecksums } from '../../src/objects/s3/checksum.ts';
 import { rawHttp } from '../support/raw-http.ts';
+import { storeKinds } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
-import type { ObjectStore } from '../support/types.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -56,7 +56,7 @@ const inParts = [
 /** A store is told of no checksum: to another store one of each type looks like all of them. */
 const alsoOnMinio: readonly Algorithm[] = ['CRC64NVME', 'SHA512'];
 
-for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStore['kind'][]) {
+for (const kind of storeKinds) {
   const here = (algorithm: Algorithm) => kind === 'versitygw' || alsoOnMinio.includes(algorithm);
   const test = suite(`checksums kept with objects, ${kind}`);
   let rig: Rig;

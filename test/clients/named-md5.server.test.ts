@@ -12,14 +12,14 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rawHttp } from '../support/raw-http.ts';
+import { storeKinds } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
-import type { ObjectStore } from '../support/types.ts';
 
 const Bucket = 'bucket';
 const name = 'x-amz-meta-md5chksum';
 const md5 = (body: Buffer) => createHash('md5').update(body).digest('base64');
 
-for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStore['kind'][]) {
+for (const kind of storeKinds) {
   const test = suite(`MD5s that callers name, ${kind}`);
   let rig: Rig;
   let proxy: RiggedProxy;

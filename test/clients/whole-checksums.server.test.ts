@@ -16,8 +16,8 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createChecksum } from '../../src/objects/s3/checksum.ts';
+import { storeKinds } from '../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
-import type { ObjectStore } from '../support/types.ts';
 
 const MiB = 1024 * 1024;
 const bodies = [randomBytes(5 * MiB), randomBytes(MiB + 7)] as const;
@@ -104,7 +104,7 @@ async function read(s3: Client, Key: string): Promise<Buffer> {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 }
 
-for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStore['kind'][]) {
+for (const kind of storeKinds) {
   const test = suite(`uploads that name a checksum of the whole object, ${kind}`);
   let rig: Rig;
   let proxy: RiggedProxy;

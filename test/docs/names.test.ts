@@ -11,6 +11,8 @@ import { elsewhere } from './names/elsewhere.ts';
 import { pages } from './names/pages.ts';
 import { unknownFlags } from './names/unknown-flags.ts';
 
+export const slow = true;
+
 const test = suite('names in pages');
 
 const others = new Set(Object.keys(elsewhere));

@@ -22,6 +22,8 @@ import { settingVariables } from '../../scripts/docs/reference/variables-known.t
 import { variablesNamed, variablesRead } from '../../scripts/docs/reference/variables-read.ts';
 import { annotationNames } from '../../src/cluster/injection/resolve/annotations.ts';
 
+export const slow = true;
+
 const test = suite('docs/reference');
 
 const everything = sourcesIn('.');

@@ -4,8 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { cpuWithChildren } from '../support/cpu-time.ts';
 import { describeError, unavailableTool } from './describe-error.ts';
 import type { TestEvent } from './events.ts';
-import { executeSuite } from './execute.ts';
-import { neverRun, queue } from './uvu-api.ts';
+import './uvu-deferred.ts';
 
 // for this process, and not for those that tests start
 delete process.env['NODE_COMPILE_CACHE'];
@@ -21,8 +20,12 @@ function emit(event: TestEvent): void {
 
 registerHooks({
   resolve: (specifier, context, next) =>
-    specifier === 'uvu' ? { url: apiUrl, shortCircuit: true } : next(specifier, context),
+    specifier === 'uvu' && context.parentURL !== apiUrl
+      ? { url: apiUrl, shortCircuit: true }
+      : next(specifier, context),
 });
+const { neverRun, observe, queue, runQueue } = await import('./uvu-api.ts');
+observe(emit);
 
 process.on('disconnect', () => process.exit(1));
 process.channel?.unref();
@@ -48,11 +51,11 @@ async function load(): Promise<boolean> {
 
 if (await load()) {
   if (queue.length === 0) emit({ type: 'fail', name: 'file', error: 'The file runs no suite.' });
-  for (const suite of queue) await executeSuite(suite, emit);
-  for (const { name } of neverRun()) {
+  await runQueue();
+  for (const name of neverRun()) {
     emit({
       type: 'fail',
-      name: name || '(unnamed suite)',
+      name,
       error: 'Tests of it are never run: its .run() was not called, or they came while it ran.',
     });
   }

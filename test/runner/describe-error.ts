@@ -18,7 +18,8 @@ export function describeError(error: unknown): string {
 function splitStack(error: Error): { message: string; frames: string } {
   const lines = (error.stack ?? '').split('\n');
   const frames = lines.filter(
-    (line) => /^\s+at /.test(line) && !/node:internal|\/test\/runner\/(execute|child)\.ts/.test(line),
+    (line) =>
+      /^\s+at /.test(line) && !/node:internal|\/test\/runner\/(suite-report|uvu-api|child)\.ts/.test(line),
   );
   return { message: `${error.name}: ${error.message}`, frames: frames.map((line) => `\n${line}`).join('') };
 }

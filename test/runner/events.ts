@@ -1,6 +1,9 @@
 /** What a test process tells the runner over its IPC channel, in the order in which it happens. */
 export type TestEvent =
   | { type: 'loaded'; timeout?: number }
+  /** A tool is being built: until it is `built`, the file's time does not run. */
+  | { type: 'building' }
+  | { type: 'built' }
   | { type: 'start'; name: string }
   | { type: 'pass'; name: string }
   | { type: 'fail'; name: string; error: string }

@@ -10,11 +10,13 @@ async function ran(
   jobs: number,
   kubernetes = Promise.resolve(),
   untilSpareTime = async (_ended: () => boolean) => false,
+  hurry: () => void = () => undefined,
 ) {
   const running = new Set<string>();
   const together: string[][] = [];
   const isIdle = (file: string) => file.includes('idle');
-  const order = await runInLanes(names, { jobs, kubernetes, isIdle, untilSpareTime }, async (file) => {
+  const lanes = { jobs, kubernetes, hurry, isIdle, untilSpareTime };
+  const order = await runInLanes(names, lanes, async (file) => {
     running.add(file);
     together.push([...running].sort());
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
@@ -92,6 +94,23 @@ test('begin what needs Kubernetes when that is there, and all else before', asyn
   built.resolve();
   assert.equal((await running).order.slice(0, 2), ['c.test.ts', 'd.test.ts']);
   assert.equal((await running).order.slice(2).sort(), [cluster('a'), cluster('idle')]);
+});
+
+test('have the build of Kubernetes hurry once nothing else runs or may begin', async () => {
+  const built = Promise.withResolvers<void>();
+  const names = [cluster('a'), 'b.test.ts', 'c.host.server.test.ts', 'd.alone.server.test.ts'];
+  let hurried = 0;
+  const running = ran(names, 2, built.promise, undefined, () => {
+    hurried += 1;
+  });
+  await new Promise(setImmediate);
+  assert.is(hurried, 0);
+  for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+  assert.ok(hurried > 0);
+  const before = hurried;
+  built.resolve();
+  assert.equal((await running).order.slice(2), [cluster('a'), 'd.alone.server.test.ts']);
+  assert.is(hurried, before);
 });
 
 test.run();

@@ -21,6 +21,8 @@ export interface LaneOptions {
   readonly jobs: number;
   /** Suites that need it begin when this has settled. */
   readonly kubernetes: Promise<unknown>;
+  /** Called once nothing runs and nothing is left but suites that wait for Kubernetes. */
+  readonly hurry: () => void;
   readonly isIdle: (file: string) => boolean;
   /** Resolves with true when another suite finds time beside those that run, with false once `ended` says so. */
   readonly untilSpareTime: (ended: () => boolean) => Promise<boolean>;
@@ -32,7 +34,7 @@ export interface LaneOptions {
  */
 export async function runInLanes<T>(
   files: readonly string[],
-  { jobs, kubernetes, isIdle, untilSpareTime }: LaneOptions,
+  { jobs, kubernetes, hurry, isIdle, untilSpareTime }: LaneOptions,
   run: (file: string) => Promise<T>,
 ): Promise<T[]> {
   const queue = new Queue(files, isIdle);
@@ -41,12 +43,14 @@ export async function runInLanes<T>(
   const next = async (kinds: readonly Kind[]) => {
     const file = queue.take(kinds);
     if (file !== undefined || !queue.isHeldBack(kinds)) return file;
+    if (queue.onlyKubernetesIsLeft()) hurry();
     await built;
     return queue.take(kinds);
   };
   const runOne = async (file: string) => {
     results.push(await run(file));
     queue.ended(file);
+    if (queue.onlyKubernetesIsLeft()) hurry();
   };
   const lane = async (kinds: readonly Kind[]) => {
     for (let file = await next(kinds); file !== undefined; file = await next(kinds)) await runOne(file);
@@ -82,6 +86,7 @@ class Queue {
   readonly #waiting: Map<string, Kind>;
   /** Files that run and have their kind for themselves. */
   readonly #exclusive = new Map<string, Kind>();
+  #running = 0;
   #kubernetes = false;
 
   constructor(files: readonly string[], isIdle: (file: string) => boolean) {
@@ -95,6 +100,7 @@ class Queue {
     if (found === undefined) return undefined;
     const [file, kind] = found;
     this.#waiting.delete(file);
+    this.#running += 1;
     if (EXCLUSIVE.includes(kind)) this.#exclusive.set(file, kind);
     return file;
   }
@@ -105,6 +111,7 @@ class Queue {
   }
 
   ended(file: string): void {
+    this.#running -= 1;
     this.#exclusive.delete(file);
   }
 
@@ -116,6 +123,12 @@ class Queue {
   isHeldBack(kinds: readonly Kind[]): boolean {
     const held = [...this.#waiting].some(([file, kind]) => kinds.includes(kind) && needsKubernetes(file));
     return !this.#kubernetes && held;
+  }
+
+  /** Whether nothing runs and nothing may begin before Kubernetes is there. */
+  onlyKubernetesIsLeft(): boolean {
+    const left = [...this.#waiting].filter(([, kind]) => kind !== 'alone').map(([file]) => file);
+    return !this.#kubernetes && this.#running === 0 && left.length > 0 && left.every(needsKubernetes);
   }
 
   #mayRun(file: string, kind: Kind): boolean {

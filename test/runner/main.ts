@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { readOptions } from './options.ts';
 import { runTests } from './run.ts';
 import { stopAll } from './run-file.ts';
 import { prepareTestbed, stopBuilding } from './testbed.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 for (const [signal, number] of [
@@ -19,9 +17,8 @@ for (const [signal, number] of [
 }
 
 try {
-  const options = readOptions(process.argv.slice(2), process.env, ROOT);
-  const kubernetes = prepareTestbed(options);
-  process.exitCode = await runTests(options, print, kubernetes);
+  const options = readOptions(process.argv.slice(2), process.env);
+  process.exitCode = await runTests(options, print, await prepareTestbed(options));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 2;

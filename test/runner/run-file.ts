@@ -5,10 +5,12 @@ import { afterPatience } from '../support/patience.ts';
 import type { FileResult, TestEvent } from './events.ts';
 
 export interface FileLimits {
-  /** Milliseconds that the file may take unless it exports a `timeout` of its own; more on a busy machine. */
+  /** Milliseconds from one result to the next unless the file exports a `timeout` of its own; more on a busy machine. */
   timeout: number;
   /** Milliseconds that the process may take to end by itself after its last test. */
   exitGrace: number;
+  /** Further variables of its environment. */
+  env?: Readonly<Record<string, string>>;
 }
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -29,6 +31,9 @@ interface Watch {
   current: string;
   done: boolean;
   handles: string[];
+  /** Tools that are being built for it, in which time its own does not pass. */
+  building: number;
+  timeout: number;
   stopTimer: () => void;
 }
 
@@ -36,11 +41,11 @@ interface Watch {
 export async function runFile(file: string, limits: FileLimits): Promise<FileResult> {
   const started = performance.now();
   const result: FileResult = { file, passed: 0, failures: [], skips: [], milliseconds: 0, output: '' };
-  const watch: Watch = { result, current: '', done: false, handles: [], stopTimer: () => undefined };
-  const child = start(file);
+  const watch = watchOf(result, limits.timeout);
+  const child = start(file, limits.env);
   collectOutput(child, result);
   child.on('message', (event) => onEvent(event as TestEvent, watch, child, limits));
-  arm(watch, child, limits.timeout, () => timedOut(watch, limits.timeout));
+  restart(watch, child);
   const ending = await ended(child);
   watch.stopTimer();
   judgeEnding(watch, ending);
@@ -48,15 +53,20 @@ export async function runFile(file: string, limits: FileLimits): Promise<FileRes
   return result;
 }
 
+function watchOf(result: FileResult, timeout: number): Watch {
+  const stopTimer = () => undefined;
+  return { result, current: '', done: false, handles: [], building: 0, timeout, stopTimer };
+}
+
 /** Ends every test process that still runs, with the processes that it started. */
 export function stopAll(): void {
   for (const child of running) killGroup(child);
 }
 
-function start(file: string): ChildProcess {
+function start(file: string, env: FileLimits['env']): ChildProcess {
   const flags = file.endsWith('.server.test.ts') ? COLLECTED_SELDOM : [];
   const child = spawn(process.execPath, [...flags, CHILD, file], {
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+    env: { ...process.env, ...env, NODE_COMPILE_CACHE: COMPILED },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true, // a process group of its own, so that what a test leaves behind can be ended with it
   });
@@ -92,26 +102,40 @@ function arm(watch: Watch, child: ChildProcess, milliseconds: number, record: ()
 
 function onEvent(event: TestEvent, watch: Watch, child: ChildProcess, limits: FileLimits): void {
   const { result } = watch;
-  if (event.type === 'loaded' && event.timeout !== undefined) {
-    const { timeout } = event;
-    arm(watch, child, timeout, () => timedOut(watch, timeout));
-  }
+  if (event.type === 'loaded') watch.timeout = event.timeout ?? limits.timeout;
+  if (event.type === 'building') watch.building += 1;
+  if (event.type === 'built') watch.building -= 1;
   if (event.type === 'start') watch.current = event.name;
   if (event.type === 'pass') result.passed += 1;
   if (event.type === 'fail') result.failures.push({ name: event.name, error: event.error });
   if (event.type === 'skip')
     result.skips.push({ name: event.name, reason: event.reason, count: event.count });
   if (event.type === 'handles') watch.handles = event.active;
-  if (event.type === 'done') {
-    watch.done = true;
-    if (event.cpuMilliseconds !== undefined) result.cpuMilliseconds = event.cpuMilliseconds;
-    arm(watch, child, limits.exitGrace, () => didNotExit(watch));
-  }
+  else if (event.type !== 'done') restart(watch, child);
+  else conclude(watch, child, event.cpuMilliseconds, limits);
+}
+
+function conclude(
+  watch: Watch,
+  child: ChildProcess,
+  cpuMilliseconds: number | undefined,
+  { exitGrace }: FileLimits,
+): void {
+  watch.done = true;
+  if (cpuMilliseconds !== undefined) watch.result.cpuMilliseconds = cpuMilliseconds;
+  arm(watch, child, exitGrace, () => didNotExit(watch));
+}
+
+/** However many tests a file has and however slow the machine is: what counts is the time since something was done. */
+function restart(watch: Watch, child: ChildProcess): void {
+  if (watch.done) return;
+  watch.stopTimer();
+  if (watch.building === 0) arm(watch, child, watch.timeout, () => timedOut(watch, watch.timeout));
 }
 
 function timedOut(watch: Watch, timeout: number): void {
   const where = watch.current || 'import';
-  watch.result.failures.push({ name: where, error: `Time-out: the file took longer than ${timeout} ms.` });
+  watch.result.failures.push({ name: where, error: `Time-out: this took longer than ${timeout} ms.` });
   watch.done = true;
 }
 

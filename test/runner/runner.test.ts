@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isRunning } from '../support/is-running.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 export const slow = true;
 
@@ -24,6 +27,7 @@ function run(args: string[], env: Record<string, string> = {}): Run {
   return { status, output: stdout, last: stdout.trimEnd().split('\n').at(-1) ?? '' };
 }
 
+const folder = temporaryFolder('runner');
 const fixture = (name: string) => `fixtures/${name}.test.ts`;
 
 function fails(name: string, last: string, message: RegExp, args: string[] = []): void {
@@ -34,6 +38,7 @@ function fails(name: string, last: string, message: RegExp, args: string[] = [])
 }
 
 const runner = suite('runner');
+runner.after(() => folder.remove());
 
 runner('counts what passes', () => {
   const { status, output, last } = run([fixture('passes')]);
@@ -85,6 +90,17 @@ runner('fails when a file takes too long', () => {
 
 runner('takes the time limit that a file exports', () => {
   fails('own-timeout', '0 passed, 1 failed', /longer than 250 ms/);
+});
+
+runner('has no time pass while a tool is being built', () => {
+  fails('waits-for-tool', '1 passed, 1 failed', /then hangs\n.*longer than 300 ms/);
+});
+
+runner('keeps what a file took, and shows the dearest where it is asked', () => {
+  const times = join(folder.path, 'times.tsv');
+  const { output } = run([fixture('passes'), '--times', times, '--dearest']);
+  assert.match(readFileSync(times, 'utf8'), /^test\/runner\/fixtures\/passes\.test\.ts\t\d+\t\d+\n$/);
+  assert.match(output, /^ +\d+\.\d s of CPU +\d+\.\d s {2}test\/runner\/fixtures\/passes\.test\.ts$/m);
 });
 
 runner('fails when the process does not exit, and names what holds it', () => {

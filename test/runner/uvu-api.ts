@@ -1,67 +1,96 @@
 /**
- * uvu's `suite` and `test`, which collect instead of run: test/runner/execute.ts runs what they collected.
- * uvu's own driver takes a throwing hook or a suite without `.run()` for success.
+ * uvu's `suite` and `test`, with hooks and handlers that tell what becomes of them. The package itself collects and runs
+ * them; alone, it takes for success a throwing hook, a suite without tests, and one without `.run()`.
  */
-export type State = Record<string, unknown>;
-export type Handler = (state: State) => unknown;
 
-export interface Case {
-  name: string;
-  handler: Handler;
+import { type Callback, suite as uvuSuite } from 'uvu';
+import type { Emit } from './events.ts';
+import { type Content, type Handler, type State, SuiteReport } from './suite-report.ts';
+import { runs } from './uvu-deferred.ts';
+
+/** A suite whose `.run()` was called. */
+export interface QueuedSuite {
+  readonly report: SuiteReport;
+  readonly content: Content;
+  /** uvu's own run of it. */
+  readonly run: () => Promise<unknown>;
 }
 
-export interface Suite {
-  name: string;
-  state: State;
-  tests: Case[];
-  only: Case[];
-  skips: string[];
-  before: Handler[];
-  after: Handler[];
-  beforeEach: Handler[];
-  afterEach: Handler[];
+interface Open {
+  readonly label: string;
+  /** What nobody has called `.run()` for. */
+  content: Content;
 }
 
-/** Suites whose `.run()` was called, in that order. */
-export const queue: Suite[] = [];
-const open: Suite[] = [];
+/** In the order of their `.run()`. */
+export const queue: QueuedSuite[] = [];
+const open: Open[] = [];
+let emit: Emit = () => undefined;
 
-function emptySuite(name: string, state: State): Suite {
-  const lists = { tests: [], only: [], skips: [], before: [], after: [], beforeEach: [], afterEach: [] };
-  return { name, state, ...lists };
+/** Where suites tell what becomes of them. */
+export function observe(observer: Emit): void {
+  emit = observer;
 }
 
-function hooks(first: Handler[], each: Handler[]) {
-  return Object.assign((handler: Handler) => void first.push(handler), {
-    each: (handler: Handler) => void each.push(handler),
+/** Runs all that is queued, one after the other. */
+export async function runQueue(): Promise<void> {
+  for (const { report, content, run } of queue) {
+    report.begin(content);
+    await run();
+  }
+}
+
+/** The labels of suites that hold tests or hooks although nobody called their `.run()`. */
+export function neverRun(): string[] {
+  return open
+    .filter(({ content }) => Object.values(content).some((count) => count > 0))
+    .map(({ label }) => label);
+}
+
+const nothing = (): Content => ({ tests: 0, only: 0, skips: 0, hooks: 0 });
+
+export function suite(name = '', state: State = {}) {
+  const uvu = uvuSuite<State>(name, state);
+  const held: Open = { label: name || '(unnamed suite)', content: nothing() };
+  open.push(held);
+  const report = new SuiteReport(held.label, (event) => emit(event));
+  const begin = () => uvu.before.each((state) => report.beginTest(state));
+  const hook = (register: (hook: Callback<State>) => void, observed: (handler: Handler) => Handler) => {
+    return (handler: Handler) => {
+      held.content.hooks += 1;
+      register(observed(handler) as Callback<State>);
+    };
+  };
+  const add = (title: string, handler: Handler) => {
+    held.content.tests += 1;
+    uvu(title, report.inTest(handler) as Callback<State>);
+  };
+  begin();
+  return Object.assign(add, {
+    only(title: string, handler: Handler) {
+      held.content.only += 1;
+      uvu.only(title, report.inTest(handler) as Callback<State>);
+    },
+    skip() {
+      held.content.skips += 1;
+      uvu.skip();
+    },
+    before: Object.assign(
+      hook(uvu.before, (handler) => report.beforeAll(handler)),
+      { each: hook(uvu.before.each, (handler) => report.inTest(handler)) },
+    ),
+    after: Object.assign(
+      hook(uvu.after, (handler) => report.afterAll(handler)),
+      { each: hook(uvu.after.each, (handler) => report.afterTest(handler)) },
+    ),
+    run() {
+      uvu.after.each(() => report.concludeTest());
+      uvu.run();
+      queue.push({ report, content: held.content, run: runs.at(-1) as QueuedSuite['run'] });
+      held.content = nothing();
+      begin();
+    },
   });
 }
 
-export function suite(name = '', state: State = {}) {
-  const collected = emptySuite(name, state);
-  open.push(collected);
-  return Object.assign(
-    (title: string, handler: Handler) => void collected.tests.push({ name: title, handler }),
-    {
-      only: (title: string, handler: Handler) => void collected.only.push({ name: title, handler }),
-      skip: (title = '') => void collected.skips.push(title),
-      before: hooks(collected.before, collected.beforeEach),
-      after: hooks(collected.after, collected.afterEach),
-      run: () => enqueue(collected),
-    },
-  );
-}
-
 export const test = suite();
-
-function enqueue(collected: Suite): void {
-  queue.push({ ...collected });
-  Object.assign(collected, emptySuite(collected.name, collected.state));
-}
-
-/** Suites that hold tests or hooks although nobody called their `.run()`. */
-export function neverRun(): Suite[] {
-  return open.filter(({ tests, only, skips, before, after, beforeEach, afterEach }) =>
-    [tests, only, skips, before, after, beforeEach, afterEach].some((list) => list.length > 0),
-  );
-}

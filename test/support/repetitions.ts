@@ -7,3 +7,6 @@ const variable = 'SVC_TEST_REPETITIONS';
  */
 export const repetitions = (usual: number, nightly: number): number =>
   process.env[variable] === 'nightly' ? nightly : usual;
+
+/** The stores that a suite goes through where it shows the same with each: the second one in that part alone. */
+export const storeKinds = (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2));

@@ -13,8 +13,3 @@ export class ToolUnavailable extends Error {
     this.reason = reason;
   }
 }
-
-/** True for a ToolUnavailable of any copy of this module. */
-export function isToolUnavailable(error: unknown): error is ToolUnavailable {
-  return error instanceof Error && error.name === 'ToolUnavailable';
-}

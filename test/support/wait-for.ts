@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { patient } from './patience.ts';
+import { generous } from './patience.ts';
 
 /** The first pause; each is a tenth longer than the one before, so that what takes minutes is not asked thousands of times. */
 const FIRST_POLL_MS = 20;
@@ -34,6 +34,6 @@ export async function waitFor<T>(
     }
     await sleep(pauseMs);
     pauseMs = Math.min(pauseMs * 1.1, LONGEST_POLL_MS);
-  } while (performance.now() < started + patient(options.timeoutMs ?? 60_000));
+  } while (performance.now() < started + generous(options.timeoutMs ?? 60_000));
   throw new Error(`${what} did not come about in time\n${options.details?.() ?? ''}`, { cause: last });
 }

@@ -87,7 +87,7 @@ const REGISTRY: readonly ToolName[] = ['docker-registry', 'skopeo', 'umoci'];
 /** Shells that complete what svc takes, and what runs programs of secrets' writers; bash is everywhere. */
 const INTERPRETERS: readonly ToolName[] = ['zsh', 'fish', 'ruby', 'lua'];
 
-const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client', 'minio-go-client'];
+const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 'rclone-client'];
 
 /** What `npm test` needs, in the order to have it: what takes minutes comes last. */
 export const TEST_TOOLS: readonly ToolName[] = [
@@ -99,7 +99,6 @@ export const TEST_TOOLS: readonly ToolName[] = [
   'chromium',
   ...INTERPRETERS,
   ...CLIENTS,
-  'minio',
 ];
 
 /**

@@ -8,6 +8,9 @@ import { runCommand } from '../support/run-command.ts';
 import { cacheRoot, toolDir } from './cache.ts';
 import { toolsNamed } from './catalog.ts';
 import { openbao } from './recipes/openbao.ts';
+import { knownUnavailable, UNAVAILABLE } from './unavailable.ts';
+
+export const slow = true;
 
 const test = suite<{ folder: string; cache: string; log: string }>('tool cache');
 const script = fileURLToPath(new URL('./fixtures/build-once.ts', import.meta.url));
@@ -62,15 +65,15 @@ test('the cache is where the environment says, and keyed by the recipe', () => {
   assert.match(toolDir('openbao', openbao, '/c'), /^\/c\/openbao-2\.7\.2-[0-9a-f]{12}$/);
 });
 
+test('what this run could not have is not tried again', async () => {
+  const tried = JSON.stringify([{ unavailable: 'minio', reason: 'no module proxy answers' }]);
+  assert.is(knownUnavailable('minio', { [UNAVAILABLE]: tried }), 'no module proxy answers');
+  assert.is(knownUnavailable('rclone', { [UNAVAILABLE]: tried }), undefined);
+  assert.is(knownUnavailable('minio', {}), undefined);
+});
+
 test('tools are named on the command line', () => {
-  assert.equal(toolsNamed(['minio', 'clients']), [
-    'minio',
-    'boto3',
-    'awscli',
-    's3cmd',
-    'rclone-client',
-    'minio-go-client',
-  ]);
+  assert.equal(toolsNamed(['minio', 'clients']), ['minio', 'boto3', 'awscli', 'rclone-client']);
   assert.throws(() => toolsNamed(['moto']), /unknown tool moto; known: openbao/);
 });
 

@@ -1,11 +1,13 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { TestEvent } from '../runner/events.ts';
 import { ToolUnavailable } from '../support/tool-unavailable.ts';
 import { cacheRoot, toolDir } from './cache.ts';
 import { CATALOG } from './catalog.ts';
 import { withLock } from './lock.ts';
 import { ensureLibrary, ensureSystemTool } from './system.ts';
 import type { Availability, CachedRecipe, Tool, ToolName } from './types.ts';
+import { knownUnavailable } from './unavailable.ts';
 
 const known = new Map<ToolName, Promise<Tool>>();
 
@@ -35,6 +37,8 @@ export async function ensureTool(name: ToolName): Promise<Availability> {
 
 async function install(name: ToolName): Promise<Tool> {
   const recipe = CATALOG[name];
+  const known = knownUnavailable(name);
+  if (known !== undefined) throw new ToolUnavailable(name, known);
   try {
     if (recipe.kind === 'cached') return await ensureCached(name, recipe);
     const onInstall = () => say(name, `installing Debian package ${recipe.debianPackage}`);
@@ -48,12 +52,22 @@ async function install(name: ToolName): Promise<Tool> {
   }
 }
 
+/** The runner of tests has no time pass for a suite that waits for a tool. */
+async function withoutTimeLimit(build: () => Promise<void>): Promise<void> {
+  tellRunner({ type: 'building' });
+  await build().finally(() => tellRunner({ type: 'built' }));
+}
+
+function tellRunner(event: TestEvent): void {
+  if (process.connected) process.send?.(event);
+}
+
 /** Builds the recipe into the cache unless it is there; throws what the build throws. */
 export async function ensureCached(name: ToolName, recipe: CachedRecipe): Promise<Tool> {
   const dir = toolDir(name, recipe);
   if (!(await exists(dir))) {
     const wait = () => say(name, 'waiting for another run that builds it');
-    await withLock(dir, () => buildUnlessThere(name, recipe, dir), wait);
+    await withoutTimeLimit(() => withLock(dir, () => buildUnlessThere(name, recipe, dir), wait));
   }
   const bins = Object.entries(recipe.bins).map(([command, path]) => [command, join(dir, path)]);
   return { name, version: recipe.version, bins: Object.fromEntries(bins) };

@@ -14,11 +14,11 @@ export interface LongSuites extends Omit<Part, 'run'> {
 }
 
 /** Runs the suites that `npm test` leaves out, one after the other. */
-export function longSuites({ folders, ...part }: LongSuites): Part {
+export function longSuites({ folders, ...part }: LongSuites): Part & { readonly names: readonly string[] } {
   const names = testNames().filter(
     (name) => name.endsWith(LONG) && folders.some((folder) => name.startsWith(folder)),
   );
-  return { ...part, run: (report) => runSuites(report, names) };
+  return { ...part, names, run: (report) => runSuites(report, names) };
 }
 
 /** All test files, by their paths below `test/`. */

@@ -19,7 +19,7 @@ export const SHELL_BLOCKS: Readonly<Record<string, readonly ShellBlock[]>> = {
     },
     {
       ...{ name: 'install', begins: 'helm install svc manifests/chart' },
-      typed: ['test/conformance/node/install.ts', 'test/docs/install.kubernetes.server.test.ts'],
+      typed: ['test/conformance/node/install.ts', 'test/docs/install.long.server.test.ts'],
     },
     {
       ...{ name: 'ready', begins: 'kubectl --namespace svc-system rollout status' },
@@ -27,7 +27,7 @@ export const SHELL_BLOCKS: Readonly<Record<string, readonly ShellBlock[]>> = {
     },
     {
       ...{ name: 'without-helm', begins: 'node scripts/manifests.mjs' },
-      typed: ['test/docs/install.kubernetes.server.test.ts'],
+      typed: ['test/docs/install.long.server.test.ts'],
     },
     {
       ...{ name: 'uninstall', begins: 'helm uninstall svc' },
@@ -35,7 +35,7 @@ export const SHELL_BLOCKS: Readonly<Record<string, readonly ShellBlock[]>> = {
     },
     {
       ...{ name: 'leftovers', begins: 'kubectl delete networkpolicy,configmap' },
-      typed: ['test/conformance/node/uninstall.ts', 'test/docs/install.kubernetes.server.test.ts'],
+      typed: ['test/conformance/node/uninstall.ts', 'test/docs/install.long.server.test.ts'],
     },
   ],
   'GETTING-STARTED.md': [

@@ -9,7 +9,8 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB, sha256, startBed } from '../../clients/bed.ts';
-import { decrypt, reportOf, type Setting } from '../../plugins/bulk/decrypt/decrypting.ts';
+import type { BulkSetting } from '../../plugins/bulk/bulk-command.ts';
+import { decrypt, reportOf } from '../../plugins/bulk/decrypt/decrypting.ts';
 import {
   keyConfig,
   put,
@@ -25,7 +26,7 @@ import { filesBelow } from '../format/python-reader.ts';
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: Setting;
+  readonly setting: BulkSetting;
   readonly folder: TemporaryFolder;
   readonly keys: readonly [AgeKey, AgeKey];
 }

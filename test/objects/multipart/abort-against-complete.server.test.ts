@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { MiB, putParts, sendParts } from '../../attacks/support/stored.ts';
 import type { StoreRequest } from '../../support/meddling-store.ts';
 import { type RawAnswer, rawHttp } from '../../support/raw-http.ts';
-import { repetitions } from '../../support/repetitions.ts';
+import { repetitions, storeKinds } from '../../support/repetitions.ts';
 import { type Rig, startRig } from '../../support/rig.ts';
 import {
   hold,
@@ -33,7 +33,7 @@ interface Upload {
 const isAbort = ({ method, path }: StoreRequest) => method === 'DELETE' && /[?&]uploadId=/.test(path);
 const isRemoval = ({ method, path }: StoreRequest) => method === 'POST' && /\?delete/.test(path);
 
-for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))) {
+for (const kind of storeKinds) {
   const test = suite(`AbortMultipartUpload against CompleteMultipartUpload (${kind})`);
   let rig: Rig;
   let started: Sides;
@@ -198,7 +198,7 @@ for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))
       test(`at any moment, not both succeed while the object is another (${label})`, async () => {
         const [us, them] = both();
         for (const other of [us, them])
-          for (let round = 0; round < repetitions(6, 20); round++) {
+          for (let round = 0; round < repetitions(3, 20); round++) {
             const upload = await begin(us);
             const [completed, aborted] = await Promise.all([
               complete(us, upload),

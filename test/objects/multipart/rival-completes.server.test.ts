@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { MiB, sendParts } from '../../attacks/support/stored.ts';
 import type { StoreAnswer, StoreRequest } from '../../support/meddling-store.ts';
 import { type RawAnswer, rawHttp } from '../../support/raw-http.ts';
-import { repetitions } from '../../support/repetitions.ts';
+import { storeKinds } from '../../support/repetitions.ts';
 import { type Rig, startRig } from '../../support/rig.ts';
 import {
   hold,
@@ -26,7 +26,7 @@ interface Upload {
   readonly theirs: List;
 }
 
-for (const kind of (['versitygw', 'minio'] as const).slice(0, repetitions(1, 2))) {
+for (const kind of storeKinds) {
   const test = suite(`two Completes of one upload with different lists (${kind})`);
   let rig: Rig;
   let started: Sides;

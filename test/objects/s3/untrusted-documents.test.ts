@@ -5,6 +5,8 @@ import { fuzz } from '../../support/untrusted-inputs/fuzz.ts';
 import { measure } from '../../support/untrusted-inputs/measure.ts';
 import { inputs } from '../../support/untrusted-inputs/xml-documents.ts';
 
+export const slow = true;
+
 const test = suite('documents of strangers take no more than they should');
 
 const seconds = Number(process.env['SVC_FUZZ_SECONDS'] ?? repetitions(3, 120));

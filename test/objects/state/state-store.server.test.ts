@@ -7,11 +7,15 @@ import { UpstreamStateStore } from '../../../src/objects/state/state-store.ts';
 import { createUpstream } from '../../../src/objects/upstream/s3-upstream.ts';
 import { concurrently } from '../../../src/runtime/lifecycle/wait.ts';
 import { startMinio } from '../../support/minio.ts';
+import { storeKinds } from '../../support/repetitions.ts';
 import type { ObjectStore } from '../../support/types.ts';
 import { startVersityGw } from '../../support/versitygw.ts';
 import { quiet, rejection } from '../upstream/support.ts';
 
-const stores = { versitygw: () => startVersityGw({ versioning: true }), MinIO: () => startMinio() };
+const stores = {
+  versitygw: () => startVersityGw({ versioning: true }),
+  ...(storeKinds.includes('minio') && { MinIO: () => startMinio() }),
+};
 const reservedPrefix = '.svc/';
 
 interface Bed {

@@ -7,12 +7,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { storeKinds } from '../../support/repetitions.ts';
 import { type Rig, type RiggedProxy, startRig } from '../../support/rig.ts';
-import type { ObjectStore } from '../../support/types.ts';
 
 const seal = 'svc-empty-seal';
 
-for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStore['kind'][]) {
+for (const kind of storeKinds) {
   const test = suite(`empty objects whose keys end in a slash, ${kind}`);
   let rig: Rig;
   let proxy: RiggedProxy;

@@ -3,6 +3,8 @@ import { repetitions } from '../../support/repetitions.ts';
 import { fuzz } from '../../support/untrusted-inputs/fuzz.ts';
 import { inputs } from '../../support/untrusted-inputs/json-documents.ts';
 
+export const slow = true;
+
 const test = suite('JSON of strangers takes no more than its text and what is counted');
 
 const seconds = Number(process.env['SVC_FUZZ_SECONDS'] ?? repetitions(3, 120));

@@ -4,6 +4,7 @@ import { requireTool } from '../../testbed/ensure.ts';
 import { modulesOf } from '../../testbed/recipes/kernel.ts';
 import { launch } from '../child.ts';
 import { cleanEnv } from '../clean-env.ts';
+import { cpuOf } from '../cpu-time.ts';
 import { afterPatience } from '../patience.ts';
 import { armPackages } from './guest.ts';
 import { DEFAULT_MACHINE, MACHINES, type MachineName, type VmOptions, WITH_BPF } from './types.ts';
@@ -24,6 +25,7 @@ const KERNEL_ARGUMENTS = [
   'secretmem.enable=1',
 ];
 
+const LOOK_MS = 5_000;
 const COUNTING = ['-smp', '1', '-icount', 'shift=0,sleep=off'];
 
 /** What differs between architectures. */
@@ -58,7 +60,7 @@ export async function runQemu(files: PortFiles, initrd: string, options: VmOptio
     ...['-kernel', hardware.kernel, '-initrd', initrd, '-append', append.join(' ')],
     ...hardware.arguments,
   ];
-  return runFor(options.timeoutMs ?? 60_000, hardware.command, args);
+  return runFor(options.timeoutMs ?? 60_000, options.processors ?? 2, hardware.command, args);
 }
 
 /** The files of the modules that a machine may load. */
@@ -109,14 +111,25 @@ async function arm64(version: KernelVersion, files: PortFiles): Promise<Hardware
   };
 }
 
-async function runFor(timeoutMs: number, command: string, args: readonly string[]): Promise<QemuEnd> {
+async function runFor(
+  timeoutMs: number,
+  processors: number,
+  command: string,
+  args: readonly string[],
+): Promise<QemuEnd> {
   const child = await launch(command, args, { env: cleanEnv() });
   let timedOut = false;
-  const stopTimer = afterPatience(timeoutMs, () => {
+  const expired = () => {
     timedOut = true;
     child.end('SIGKILL');
-  });
+  };
+  const stopTimer = afterPatience(timeoutMs, expired);
+  // a machine whose processors have run for so long is stuck; one that did not get them is not
+  const looking = setInterval(() => {
+    if (!child.ended && cpuOf(child.pid) >= timeoutMs * processors) expired();
+  }, LOOK_MS);
   await child.exited;
+  clearInterval(looking);
   stopTimer();
   return { timedOut, output: child.logs() };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
+import { goBuild } from './go-build.ts';
 
 const MODULE = 'github.com/containerd/containerd/v2';
 const VERSION = 'v2.4.2';
@@ -17,8 +18,7 @@ export const containerd: CachedRecipe = {
   bins: Object.fromEntries(PROGRAMS.map((name) => [name, name])),
   async build(dir) {
     const { Dir } = JSON.parse(await exec('go', ['mod', 'download', '-json', `${MODULE}@${VERSION}`]));
-    const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
     const packages = PROGRAMS.map((name) => `./cmd/${name}`);
-    await exec('nice', ['-n', '19', 'go', ...FLAGS, '-o', join(dir, '/'), ...packages], { cwd: Dir, env });
+    await goBuild({ name: 'containerd', cwd: Dir, flags: FLAGS, output: join(dir, '/'), packages });
   },
 };

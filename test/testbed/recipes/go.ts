@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
+import { goBuild } from './go-build.ts';
 
 /** A command built from a Go module at an exact version. */
 export function goTool(
@@ -37,11 +38,7 @@ export function goModuleTool(
     bins: { [command]: command },
     async build(dir) {
       const { Dir } = JSON.parse(await exec('go', ['mod', 'download', '-json', `${module}@${version}`]));
-      const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
-      await exec('nice', ['-n', '19', 'go', ...flags, '-o', join(dir, command), packagePath], {
-        cwd: Dir,
-        env,
-      });
+      await goBuild({ name: command, cwd: Dir, flags, output: join(dir, command), packages: [packagePath] });
     },
   };
 }

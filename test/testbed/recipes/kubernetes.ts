@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
+import { goBuild } from './go-build.ts';
 
 const MODULE = fileURLToPath(new URL('../../tools/kubernetes', import.meta.url));
 export const KUBERNETES_VERSION = '1.37.1';
@@ -15,18 +15,21 @@ const STAMPS = [
 ];
 export const KUBERNETES_LINKING = ['-s', '-w', ...STAMPS.map((stamp) => `-X=${stamp}`)].join(' ');
 const FLAGS = ['build', '-trimpath', `-ldflags=${KUBERNETES_LINKING}`];
-const ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
 
-/** etcd, kube-apiserver, kube-controller-manager and kubectl in one binary; 6 to 20 minutes to build. */
+/** etcd, kube-apiserver, kube-controller-manager and kubectl in one binary. */
 export const kubernetes: CachedRecipe = {
   kind: 'cached',
   version: KUBERNETES_VERSION,
   id: ['main.go', 'go.mod', 'go.sum'].map(source).concat(FLAGS).join('\n'),
   bins: { kubernetes: 'kubernetes' },
-  async build(dir) {
-    const command = ['-n', '19', 'go', ...FLAGS, '-o', join(dir, 'kubernetes'), '.'];
-    await exec('nice', command, { cwd: MODULE, env: { ...process.env, ...ENVIRONMENT } });
-  },
+  build: (dir) =>
+    goBuild({
+      name: 'kubernetes',
+      cwd: MODULE,
+      flags: FLAGS,
+      output: join(dir, 'kubernetes'),
+      packages: ['.'],
+    }),
 };
 
 function source(name: string): string {

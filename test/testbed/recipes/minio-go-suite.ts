@@ -2,13 +2,13 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
+import { goBuild } from './go-build.ts';
 import { ownModule } from './own-go-tool.ts';
 
 const NAME = 'minio-go-suite';
 const MODULE = 'github.com/minio/minio-go/v7';
 const FILES = ['main.go', 'go.mod', 'go.sum'];
 const FLAGS = ['build', '-trimpath', '-ldflags=-s -w', '-tags=suite'];
-const ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
 
 const source = (file: string) => join(ownModule(NAME), file);
 
@@ -25,14 +25,13 @@ export const minioGoSuite: CachedRecipe = {
   bins: { [NAME]: NAME },
   async build(dir) {
     const module = join(dir, 'module');
-    const env = { ...process.env, ...ENVIRONMENT };
     mkdirSync(module);
     for (const file of FILES) copyFileSync(source(file), join(module, file));
-    await exec('go', ['mod', 'download'], { cwd: module, env });
-    const found = await exec('go', ['list', '-m', '-f', '{{.Dir}}', MODULE], { cwd: module, env });
+    await exec('go', ['mod', 'download'], { cwd: module });
+    const found = await exec('go', ['list', '-m', '-f', '{{.Dir}}', MODULE], { cwd: module });
     const tests = readFileSync(join(found.trim(), 'functional_tests.go'), 'utf8');
     writeFileSync(join(module, 'functional.go'), asPart(tests));
-    await exec('nice', ['-n', '19', 'go', ...FLAGS, '-o', join(dir, NAME), '.'], { cwd: module, env });
+    await goBuild({ name: NAME, cwd: module, flags: FLAGS, output: join(dir, NAME), packages: ['.'] });
     rmSync(module, { recursive: true });
   },
 };

@@ -1,10 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
-
-const ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
+import { goBuild } from './go-build.ts';
 
 /** The folder of a module below test/tools. */
 export function ownModule(name: string): string {
@@ -12,7 +10,7 @@ export function ownModule(name: string): string {
 }
 
 /**
- * A command of this repository, in Go, built at low priority; a change of its sources builds it anew.
+ * A command of this repository, in Go; a change of its sources builds it anew.
  * @param linking flags of the linker
  * @param main package of the command; another module's is the `tool` of this one's go.mod
  */
@@ -26,9 +24,6 @@ export function ownGoTool(name: string, version: string, linking = '-s -w', main
     version,
     id: [...sources, 'go.mod', 'go.sum'].map(source).concat(flags).join('\n'),
     bins: { [name]: name },
-    async build(dir) {
-      const command = ['-n', '19', 'go', ...flags, '-o', join(dir, name), main];
-      await exec('nice', command, { cwd: module, env: { ...process.env, ...ENVIRONMENT } });
-    },
+    build: (dir) => goBuild({ name, cwd: module, flags, output: join(dir, name), packages: [main] }),
   };
 }

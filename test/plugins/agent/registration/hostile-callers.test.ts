@@ -15,6 +15,8 @@ import { registration } from './support/messages.ts';
 import { body, head, hello, message, registerCall, registerPath } from './support/raw-call.ts';
 import { type Served, withServed } from './support/served.ts';
 
+export const slow = true;
+
 const test = suite('registration, against hostile callers');
 
 /** What is open when the tests end keeps nothing alive. */

@@ -53,7 +53,7 @@ async function start(agent: SvcAgent, env: Record<string, string> = {}): Promise
 /** With what asks the key server for anything counted. */
 async function refusal(agent: SvcAgent): Promise<{ code: number | null; requests: number; output: string }> {
   const before = keys.requests.length;
-  const run = await start(agent, { SVC_STARTUP_TIMEOUT: '5s' });
+  const run = await start(agent, { SVC_STARTUP_TIMEOUT: '60s' });
   const { code } = await run.exited;
   return { code, requests: keys.requests.length - before, output: run.output() };
 }

@@ -21,11 +21,12 @@ import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts
 import { FAITHFUL_KEYS, LONGEST_KEY } from '../../../clients/odd-keys.ts';
 import { filesBelow } from '../../../objects/format/python-reader.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
-import { beginDecrypt, decrypt, reportOf, type Setting } from './decrypting.ts';
+import type { BulkSetting } from '../bulk-command.ts';
+import { beginDecrypt, decrypt, reportOf } from './decrypting.ts';
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: Setting;
+  readonly setting: BulkSetting;
   readonly folder: TemporaryFolder;
 }
 

@@ -1,50 +1,21 @@
-import { fileURLToPath } from 'node:url';
-import { type Child, launch } from '../../../support/child.ts';
-import { cleanEnv } from '../../../support/clean-env.ts';
-import { runCommand } from '../../../support/run-command.ts';
-import type { CommandResult, S3Target } from '../../../support/types.ts';
-
-const entry = fileURLToPath(new URL('../../../../bin/run.js', import.meta.url));
-
-/** Where `svc proxy decrypt` reads from, and who opens the keys. */
-export interface Setting {
-  readonly store: Omit<S3Target, 'caFile'>;
-  readonly vault: { readonly addr: string; readonly token: string };
-  /** Besides. */
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-const environment = ({ store, vault, env }: Setting): Record<string, string> => ({
-  SVC_PROXY_UPSTREAM: store.endpoint,
-  AWS_REGION: store.region,
-  AWS_ACCESS_KEY_ID: store.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
-  AWS_EC2_METADATA_DISABLED: 'true',
-  VAULT_ADDR: vault.addr,
-  VAULT_TOKEN: vault.token,
-  ...env,
-});
-
-const command = (source: string, to: string, args: readonly string[]) => [
-  ...[entry, 'proxy', 'decrypt', source, '--to', to, ...args],
-];
+import type { Child } from '../../../support/child.ts';
+import type { CommandResult } from '../../../support/types.ts';
+import { type BulkSetting, beginBulk, runBulk } from '../bulk-command.ts';
 
 export const decrypt = (
-  setting: Setting,
+  setting: BulkSetting,
   source: string,
   to: string,
   ...args: string[]
-): Promise<CommandResult> =>
-  runCommand(process.execPath, command(source, to, args), '/', { env: environment(setting) });
+): Promise<CommandResult> => runBulk(setting, ['proxy', 'decrypt', source, '--to', to, ...args]);
 
 /** The same, left running. */
 export const beginDecrypt = (
-  setting: Setting,
+  setting: BulkSetting,
   source: string,
   to: string,
   ...args: string[]
-): Promise<Child> =>
-  launch(process.execPath, command(source, to, args), { env: cleanEnv(environment(setting)) });
+): Promise<Child> => beginBulk(setting, ['proxy', 'decrypt', source, '--to', to, ...args]);
 
 export interface Report {
   readonly listed: number;

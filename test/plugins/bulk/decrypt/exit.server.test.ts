@@ -12,15 +12,16 @@ import { type TemporaryFolder, temporaryFolder } from '../../../support/temporar
 import type { SvcProxy } from '../../../support/types.ts';
 import { requireTool } from '../../../testbed/ensure.ts';
 import { reportOf as reportOfCheck, runValidate } from '../../validate/run-validate.ts';
+import type { BulkSetting } from '../bulk-command.ts';
 import { audit, migrate, migrateResult } from '../migrate/migrating.ts';
 import { put, rewrap, rewrapResult, storedMetadata, upload } from '../rewrap/rewrapping.ts';
-import { decrypt, reportOf, type Setting } from './decrypting.ts';
+import { decrypt, reportOf } from './decrypting.ts';
 
 interface Context {
   readonly bed: Bed;
   readonly two: SvcProxy;
   readonly twoClient: S3Client;
-  readonly setting: Setting;
+  readonly setting: BulkSetting;
   readonly folder: TemporaryFolder;
   readonly key: AgeKey;
 }

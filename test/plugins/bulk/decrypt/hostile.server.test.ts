@@ -4,12 +4,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { filesBelow } from '../../../objects/format/python-reader.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
-import { decrypt, reportOf, type Setting } from './decrypting.ts';
+import type { BulkSetting } from '../bulk-command.ts';
+import { decrypt, reportOf } from './decrypting.ts';
 import { HostileStore, type Responder } from './hostile-store.ts';
 
 interface Context {
   readonly store: HostileStore;
-  readonly setting: Setting;
+  readonly setting: BulkSetting;
   readonly folder: TemporaryFolder;
 }
 
@@ -18,7 +19,7 @@ const test = suite<Context>('svc proxy decrypt, from a hostile store');
 test.before(async (context) => {
   const store = new HostileStore();
   const target = { endpoint: await store.listen(), region: 'eu-central-1', accessKeyId: 'AKIDEXAMPLE' };
-  const setting: Setting = {
+  const setting: BulkSetting = {
     store: { ...target, secretAccessKey: 'not-a-secret' },
     vault: { addr: 'http://127.0.0.1:1', token: 'unused' },
   };

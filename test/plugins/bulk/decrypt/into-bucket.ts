@@ -18,8 +18,9 @@ import { startSvcProxy } from '../../../support/svc-proxy.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import type { ObjectStore, SvcProxy } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
+import type { BulkSetting } from '../bulk-command.ts';
 import { put, upload } from '../rewrap/rewrapping.ts';
-import { beginDecrypt, decrypt, reportOf, type Setting } from './decrypting.ts';
+import { beginDecrypt, decrypt, reportOf } from './decrypting.ts';
 import { HostileStore, type Responder } from './hostile-store.ts';
 
 interface Context {
@@ -29,7 +30,7 @@ interface Context {
   readonly twoClient: S3Client;
   /** Where plaintext goes; another store than that of the bed. */
   readonly target: ObjectStore;
-  readonly setting: Setting;
+  readonly setting: BulkSetting;
 }
 
 const plain = 'plain';

@@ -8,12 +8,14 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bed, startBed } from '../../../clients/bed.ts';
+import { storeKinds } from '../../../support/repetitions.ts';
 import type { ObjectStore } from '../../../support/types.ts';
-import { type MigrateSetting, migrate, migrateResult, settingOf } from './migrating.ts';
+import { type BulkSetting, settingOf } from '../bulk-command.ts';
+import { migrate, migrateResult } from './migrating.ts';
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: MigrateSetting;
+  readonly setting: BulkSetting;
 }
 
 function versionsAt(kind: ObjectStore['kind']): void {
@@ -86,4 +88,4 @@ function versionsAt(kind: ObjectStore['kind']): void {
   test.run();
 }
 
-for (const kind of ['versitygw', 'minio'] as const) versionsAt(kind);
+for (const kind of storeKinds) versionsAt(kind);

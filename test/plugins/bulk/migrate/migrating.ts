@@ -1,54 +1,29 @@
-import { fileURLToPath } from 'node:url';
 import {
   GetObjectCommand,
   HeadObjectCommand,
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { type Bed, BUCKET } from '../../../clients/bed.ts';
-import { type Child, launch } from '../../../support/child.ts';
-import { cleanEnv } from '../../../support/clean-env.ts';
-import { runCommand } from '../../../support/run-command.ts';
-import type { CommandResult, S3Target } from '../../../support/types.ts';
+import { BUCKET } from '../../../clients/bed.ts';
+import type { Child } from '../../../support/child.ts';
+import type { CommandResult } from '../../../support/types.ts';
+import { type BulkSetting, beginBulk, runBulk } from '../bulk-command.ts';
 
-const entry = fileURLToPath(new URL('../../../../bin/run.js', import.meta.url));
-
-export interface MigrateSetting {
-  readonly store: Omit<S3Target, 'caFile'>;
-  readonly vault: { readonly addr: string; readonly token: string };
-}
-
-export const settingOf = async ({ store, bao }: Bed): Promise<MigrateSetting> => ({
-  store,
-  vault: { addr: bao.url, token: await bao.policyToken() },
-});
-
-export const migrateEnv = ({ store, vault }: MigrateSetting): Record<string, string> => ({
-  SVC_PROXY_UPSTREAM: store.endpoint,
-  AWS_REGION: store.region,
-  AWS_ACCESS_KEY_ID: store.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
-  AWS_EC2_METADATA_DISABLED: 'true',
-  VAULT_ADDR: vault.addr,
-  VAULT_TOKEN: vault.token,
-});
-
-export const migrate = (setting: MigrateSetting, at: string, ...args: string[]): Promise<CommandResult> =>
-  runCommand(process.execPath, [entry, 'proxy', 'migrate', at, ...args], '/', { env: migrateEnv(setting) });
+export const migrate = (setting: BulkSetting, at: string, ...args: string[]): Promise<CommandResult> =>
+  runBulk(setting, ['proxy', 'migrate', at, ...args]);
 
 /** The same, left running. */
-export const beginMigrate = (setting: MigrateSetting, at: string, ...args: string[]): Promise<Child> =>
-  launch(process.execPath, [entry, 'proxy', 'migrate', at, ...args], { env: cleanEnv(migrateEnv(setting)) });
+export const beginMigrate = (setting: BulkSetting, at: string, ...args: string[]): Promise<Child> =>
+  beginBulk(setting, ['proxy', 'migrate', at, ...args]);
 
 /** `svc audit` of what lies under the prefix, which fails on every error that it finds. */
 export function audit(
-  setting: MigrateSetting,
+  setting: BulkSetting,
   prefix: string,
   { bucket = BUCKET, timeoutMs }: { readonly bucket?: string; readonly timeoutMs?: number } = {},
 ): Promise<CommandResult> {
   const args = ['audit', '--bucket', bucket, '--prefix', prefix, '--fail-on', 'error'];
-  const options = { env: migrateEnv(setting), ...(timeoutMs !== undefined && { timeoutMs }) };
-  return runCommand(process.execPath, [entry, ...args], '/', options);
+  return runBulk(setting, args, timeoutMs === undefined ? {} : { timeoutMs });
 }
 
 export interface MigrateResult {

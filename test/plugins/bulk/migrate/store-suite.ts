@@ -7,13 +7,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts';
 import type { ObjectStore } from '../../../support/types.ts';
+import { type BulkSetting, settingOf } from '../bulk-command.ts';
 import { put, upload } from '../rewrap/rewrapping.ts';
-import { audit, head, type MigrateSetting, migrate, migrateResult, read, settingOf } from './migrating.ts';
+import { audit, head, migrate, migrateResult, read } from './migrating.ts';
 
 interface Context {
   readonly bed: Bed;
   /** Through the relay that counts. */
-  readonly setting: MigrateSetting;
+  readonly setting: BulkSetting;
 }
 
 const described = {

@@ -10,11 +10,11 @@ import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts
 import { s3Client } from '../../../support/object-store.ts';
 import { startRequestLog } from '../../../support/request-log.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
+import type { BulkSetting } from '../bulk-command.ts';
 import { decrypt } from '../decrypt/decrypting.ts';
 import {
   keyConfig,
   put,
-  type RewrapSetting,
   read,
   rewrap,
   rewrapResult,
@@ -26,7 +26,7 @@ import {
 interface Context {
   readonly bed: Bed;
   /** Through the relay that counts. */
-  readonly setting: RewrapSetting;
+  readonly setting: BulkSetting;
 }
 
 const test = suite<Context>('svc proxy rewrap');

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -10,35 +9,17 @@ import {
 } from '@aws-sdk/client-s3';
 import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB } from '../../../clients/bed.ts';
-import { type Child, launch } from '../../../support/child.ts';
-import { cleanEnv } from '../../../support/clean-env.ts';
+import type { Child } from '../../../support/child.ts';
 import { type MeddlingStore, startMeddlingStore } from '../../../support/meddling-store.ts';
-import { runCommand } from '../../../support/run-command.ts';
-import type { CommandResult, ObjectStore, S3Target } from '../../../support/types.ts';
+import type { CommandResult, ObjectStore } from '../../../support/types.ts';
+import { type BulkSetting, beginBulk, runBulk } from '../bulk-command.ts';
 
-const entry = fileURLToPath(new URL('../../../../bin/run.js', import.meta.url));
-
-export interface RewrapSetting {
-  readonly store: Omit<S3Target, 'caFile'>;
-  readonly vault: { readonly addr: string; readonly token: string };
-}
-
-const environment = ({ store, vault }: RewrapSetting): Record<string, string> => ({
-  SVC_PROXY_UPSTREAM: store.endpoint,
-  AWS_REGION: store.region,
-  AWS_ACCESS_KEY_ID: store.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
-  AWS_EC2_METADATA_DISABLED: 'true',
-  VAULT_ADDR: vault.addr,
-  VAULT_TOKEN: vault.token,
-});
-
-export const rewrap = (setting: RewrapSetting, at: string, ...args: string[]): Promise<CommandResult> =>
-  runCommand(process.execPath, [entry, 'proxy', 'rewrap', at, ...args], '/', { env: environment(setting) });
+export const rewrap = (setting: BulkSetting, at: string, ...args: string[]): Promise<CommandResult> =>
+  runBulk(setting, ['proxy', 'rewrap', at, ...args]);
 
 /** The same, left running. */
-export const beginRewrap = (setting: RewrapSetting, at: string, ...args: string[]): Promise<Child> =>
-  launch(process.execPath, [entry, 'proxy', 'rewrap', at, ...args], { env: cleanEnv(environment(setting)) });
+export const beginRewrap = (setting: BulkSetting, at: string, ...args: string[]): Promise<Child> =>
+  beginBulk(setting, ['proxy', 'rewrap', at, ...args]);
 
 export async function keyConfig({ bao }: Bed, key: string, config: object): Promise<void> {
   const { status, text } = await bao.request('POST', `transit/keys/${key}/config`, config);

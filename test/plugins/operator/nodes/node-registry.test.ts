@@ -10,6 +10,8 @@ import {
 import type { NodeReport, NodeStateMessage } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import { createCollector } from '../../../../src/runtime/memory.ts';
 
+export const slow = true;
+
 const test = suite('NodeRegistry');
 
 function registryAt(limits: Partial<NodeRegistryLimits> = {}) {

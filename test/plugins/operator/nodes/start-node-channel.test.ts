@@ -21,6 +21,7 @@ import {
 } from '../../agent/operator/agent-rig.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 
+export const slow = true;
 export const idle = true;
 
 interface Context {

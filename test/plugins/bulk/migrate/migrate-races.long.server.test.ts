@@ -2,21 +2,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts';
 import { type MeddlingStore, startMeddlingStore } from '../../../support/meddling-store.ts';
+import { type BulkSetting, settingOf } from '../bulk-command.ts';
 import { put } from '../rewrap/rewrapping.ts';
-import {
-  audit,
-  beginMigrate,
-  head,
-  type MigrateSetting,
-  migrate,
-  migrateResult,
-  read,
-  settingOf,
-} from './migrating.ts';
+import { audit, beginMigrate, head, migrate, migrateResult, read } from './migrating.ts';
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: MigrateSetting;
+  readonly setting: BulkSetting;
   readonly relay: MeddlingStore;
 }
 

@@ -4,11 +4,11 @@ import { type Bed, BUCKET, sha256, startBed } from '../../../clients/bed.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import { startRequestLog } from '../../../support/request-log.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
+import type { BulkSetting } from '../bulk-command.ts';
 import {
   beginRewrap,
   keyConfig,
   put,
-  type RewrapSetting,
   read,
   rewrap,
   rewrapResult,
@@ -17,7 +17,7 @@ import {
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: RewrapSetting;
+  readonly setting: BulkSetting;
 }
 
 const test = suite<Context>('svc proxy rewrap beside writers, and killed');

@@ -8,11 +8,12 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB, startBed } from '../../../clients/bed.ts';
-import { keyConfig, put, type RewrapSetting, read, rewrap, rewrapResult, upload } from './rewrapping.ts';
+import type { BulkSetting } from '../bulk-command.ts';
+import { keyConfig, put, read, rewrap, rewrapResult, upload } from './rewrapping.ts';
 
 interface Context {
   readonly bed: Bed;
-  readonly setting: RewrapSetting;
+  readonly setting: BulkSetting;
 }
 
 const test = suite<Context>('svc proxy rewrap where versions are kept');
