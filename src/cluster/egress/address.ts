@@ -23,22 +23,48 @@ export function blockOf(address: Address): string {
   return `${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}`;
 }
 
+/** Ranges of ipaddr.js without servers that others can reach, or with services of the machine or its cloud only. */
 const neverBeyondThePod: ReadonlySet<string> = new Set([
-  'unspecified',
-  'broadcast',
-  'multicast',
-  'loopback',
-  'linkLocal',
+  ...['unspecified', 'broadcast', 'multicast', 'loopback', 'linkLocal', 'discard'],
+  // tunnels: they contain an IPv4 address, but not at their end
+  ...['6to4', 'teredo', 'rfc6145'],
 ]);
 
-/** Whether a remote server can have the address. Link-local addresses belong to the cloud's metadata services. */
+/** Cloud metadata servers outside the link-local ranges; they hand out credentials. */
+const metadataServers = [
+  ...['fd00:ec2::/32', 'fd20:ce::254/128', 'fd00:c1::a9fe:0/112'], // AWS, Google Cloud, Oracle
+  ...['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'], // Alibaba, Azure, Oracle before
+].map((text) => ipaddr.parseCIDR(text));
+
+/** IPv6 blocks whose last four bytes are the IPv4 address that is actually reached: mapped, compatible, and NAT64. */
+const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96', '64:ff9b:1::/48'].map((text) =>
+  ipaddr.IPv6.parseCIDR(text),
+);
+
+/** Whether a remote server can have the address: not one of this machine, nor a service of its cloud. */
 export function isReachable(address: Address): boolean {
-  return !neverBeyondThePod.has(address.range());
+  const end = endOf(address);
+  return !neverBeyondThePod.has(end.range()) && !metadataServers.some((block) => isIn(end, block));
 }
 
-/** Link-local addresses are where nodes keep their DNS caches. */
+/** The address that is actually reached. */
+export function endOf(address: Address): Address {
+  if (address.kind() === 'ipv4' || address.range() === 'loopback') return address;
+  const carried = carriers.some((block) => isIn(address, block));
+  return carried ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;
+}
+
+function isIn(address: Address, [block, prefix]: [Address, number]): boolean {
+  return address.kind() === block.kind() && address.match(block as never, prefix);
+}
+
+/** Link-local addresses are where nodes keep their DNS caches, and clouds have their DNS beside their metadata. */
 export function isDnsServer(address: Address): boolean {
-  return isReachable(address) || address.range() === 'linkLocal';
+  return (
+    isReachable(address) ||
+    address.range() === 'linkLocal' ||
+    metadataServers.some((block) => isIn(address, block))
+  );
 }
 
 /** A block of addresses; `address` is the first one. */
