@@ -16,6 +16,7 @@ export interface EgressFacts {
   readonly extra: readonly (EgressDestination & {
     readonly service?: ServiceFacts;
     readonly addresses?: readonly string[];
+    readonly isPending?: boolean;
   })[];
   /** Destinations that pods need besides these but that are not allowed, a sentence each; passed on. */
   readonly warnings?: readonly string[];
@@ -30,6 +31,8 @@ export type EgressEndpoint =
       readonly host: string;
       readonly addresses: readonly string[];
       readonly port: number;
+      /** Its name servers have yet to answer, so these are the addresses known from before. */
+      readonly isPending?: boolean;
     };
 
 export interface ServiceFacts {

@@ -108,7 +108,12 @@ function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = syste
 }
 
 /** For policies that use names instead of addresses. */
-const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {}, isFull: () => false };
+const noLookUps: NameBook = {
+  addressesOf: async () => [],
+  isPending: () => false,
+  remember: () => {},
+  isFull: () => false,
+};
 
 type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allow'>;
 

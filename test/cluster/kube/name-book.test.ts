@@ -104,6 +104,62 @@ test('contain every answer of the last while and nothing older', async () => {
   );
 });
 
+test('are asked for ever less often while no server answers, and as before once one does', async (rig) => {
+  const after100 = async (next: NameAnswer) => {
+    await after(rig, 100, next);
+    return rig.asked.splice(0).length;
+  };
+  for (let round = 0; round < 10; round++) await after100(failed());
+  let count = 0;
+  for (let round = 0; round < 100; round++) count += await after100(failed());
+  assert.ok(count < 10, `${count} of 100`);
+  for (let round = 0; round < 5_000; round++) count = await after100(failed('192.0.2.4'));
+  assert.is(count, 1);
+  assert.is(await after100(failed()), 1);
+});
+
+/** A book of which each question is answered when the test says so. */
+function heldBook() {
+  const asked = new Map<string, (found: NameAnswer) => void>();
+  const resolver = (name: string) =>
+    new Promise<NameAnswer>((resolve) => {
+      asked.set(name, resolve);
+    });
+  const over = Promise.withResolvers<void>();
+  const patience = { isOver: false, over: over.promise };
+  const end = () => {
+    patience.isOver = true;
+    over.resolve();
+  };
+  const book = createNameBook({ resolver, now: () => 0 });
+  return { book, asked, patience, end };
+}
+
+test('are those known from before when patience is over, and those of the answer at the next call', async () => {
+  const { book, asked, patience, end } = heldBook();
+  book.remember(host, ['192.0.2.9'], 'shop');
+  const early = book.addressesOf(host, signal, 'shop', patience);
+  end();
+  assert.equal(await early, ['192.0.2.9']);
+  assert.is(book.isPending(host, 'shop'), true);
+  assert.equal(await book.addressesOf('other.example', signal, 'shop', patience), []);
+  assert.is(book.isPending('other.example', 'shop'), true);
+  assert.equal([...asked.keys()], [host]);
+  asked.get(host)?.(answer('192.0.2.1'));
+  assert.equal(await book.addressesOf(host, signal, 'shop'), ['192.0.2.1', '192.0.2.9']);
+  assert.is(book.isPending(host, 'shop'), false);
+});
+
+test('of a scope are asked for 16 at a time, and of each scope at least one', async () => {
+  const { book, asked, patience, end } = heldBook();
+  const calls = Array.from({ length: 30 * 40 }, (_, at) =>
+    book.addressesOf(`n${at}.example`, signal, `team-${Math.floor(at / 40)}`, patience),
+  );
+  assert.is(asked.size, 16 * 16 + 14);
+  end();
+  await Promise.all(calls);
+});
+
 /** Other addresses with each question, as many as an answer may have. */
 function lyingBook(): { book: NameBook; clock: { now: number } } {
   const clock = { now: 0 };

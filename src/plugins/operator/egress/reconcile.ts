@@ -101,7 +101,11 @@ async function reconcileNamespace(
     const known = deps.policyOf(`${namespace}/${name}`);
     if (known !== undefined) deps.term.adopt(known);
   }
-  const facts = await gatherFacts(namespace, wanted, deps.term.addresses, signal);
+  const { term } = deps;
+  const isNew = deps.policyOf(`${namespace}/${policyNames(namespace).main}`) === undefined;
+  const facts = await term.waiting.run(isNew, (patienceMs) =>
+    gatherFacts(namespace, wanted, term.addresses, signal, patienceMs),
+  );
   const { policies, warnings } = egressPolicies(facts);
   const foreign = await keepAll(policies, deps, signal);
   const byName = await deps.term.cilium.keep(facts, signal);
@@ -181,22 +185,32 @@ function distinctLabels(pods: readonly KnownPod[]): Readonly<Record<string, stri
 function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
   const hosts = (endpoints: readonly EgressEndpoint[], what: string) =>
     endpoints.flatMap((to) =>
-      to.kind === 'external' && to.addresses.length === 0 ? [`${what} ${to.host}`] : [],
+      to.kind === 'external' && to.addresses.length === 0 && !to.isPending ? [`${what} ${to.host}`] : [],
     );
   return [...new Set([...hosts(vaults, 'Secrets server'), ...hosts(stores, 'Object store')])].sort();
 }
 
 /** So many addresses take as long again to look up and to compare as all else of a namespace. */
 const manyAddresses = 512;
+/** Of names that have yet to be answered for, a few at a time. */
+const manyPending = 256;
 
 /**
  * With jitter, so that the namespaces do not ask at the same time. A namespace with thousands of addresses, which name
  * servers of its users may make up, comes less often.
  */
 function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
+  const pending = pendingIn(facts);
+  if (pending > 0) return tuning.pendingMs * (1 + pending / manyPending) * jitter();
   const isUnresolved = unresolvedIn(facts).length > 0;
   const usualMs = isUnresolved ? tuning.unresolvedMs : tuning.refreshMs;
-  return usualMs * (1 + addressesIn(facts) / manyAddresses) * (0.8 + 0.4 * Math.random());
+  return usualMs * (1 + addressesIn(facts) / manyAddresses) * jitter();
+}
+
+const jitter = () => 0.8 + 0.4 * Math.random();
+
+function pendingIn({ vaults, stores, extra }: EgressFacts): number {
+  return [...vaults, ...stores, ...extra].filter((to) => 'isPending' in to && to.isPending).length;
 }
 
 function addressesIn({ vaults, stores, extra }: EgressFacts): number {

@@ -12,6 +12,7 @@ import {
   type NameResolver,
 } from '../../../cluster/kube/name-book.ts';
 import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
+import { defaultQueueTuning } from '../../../cluster/kube/work-queue.ts';
 
 export interface EgressTuning {
   /** About how often names outside the cluster, Services and the API server are looked up. */
@@ -27,6 +28,12 @@ export interface EgressTuning {
   readonly keepMs: number;
   /** For how long an answer of DNS or the API server is reused. */
   readonly freshMs: number;
+  /** For how long a reconciliation waits for name servers; the policy then has what is known. */
+  readonly patienceMs: number;
+  /** The same while others wait, and for a policy that does not exist yet: until then the pods may reach everything. */
+  readonly littlePatienceMs: number;
+  /** How soon a reconciliation that did not wait for all names is repeated. */
+  readonly pendingMs: number;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
@@ -37,6 +44,9 @@ export const defaultTuning: EgressTuning = {
   graceMs: 120_000,
   keepMs: 24 * 3_600_000,
   freshMs: 20_000,
+  patienceMs: 3_000,
+  littlePatienceMs: 250,
+  pendingMs: 2_000,
   now: () => performance.now(),
 };
 
@@ -46,6 +56,7 @@ export interface EgressTerm {
   readonly cilium: CiliumKeeper;
   readonly states: Map<string, NamespaceState>;
   readonly unneeded: Unneeded;
+  readonly waiting: Waiting;
   /** Takes over the addresses that a policy permits, so that a failure or change of DNS does not remove them. */
   adopt(policy: KnownPolicy): void;
 }
@@ -73,12 +84,37 @@ export function createTerm(
     cilium: createCiliumKeeper({ client, now, onApplied }),
     states: new Map(),
     unneeded: createUnneeded(graceMs, now),
+    waiting: createWaiting(tuning),
     adopt({ ours, uid, namespace, hosts = '' }) {
       // only once: afterwards the term has newer addresses
       if (!ours || adopted.has(uid)) return;
       adopted.add(uid);
       // a user of that namespace may have written this policy, and must not affect other namespaces
       for (const [host, addresses] of parseHosts(hosts)) names.remember(host, addresses, namespace);
+    },
+  };
+}
+
+/**
+ * Namespaces whose name servers are waited for at a time. All others have workers left, however many namespaces name
+ * silent servers.
+ */
+const maxWaiting = defaultQueueTuning.workers / 2;
+
+interface Waiting {
+  /** Runs work that may wait for name servers that long. */
+  run<T>(isNew: boolean, work: (patienceMs: number) => Promise<T>): Promise<T>;
+}
+
+function createWaiting({ patienceMs, littlePatienceMs }: EgressTuning): Waiting {
+  let count = 0;
+  return {
+    async run(isNew, work) {
+      if (isNew || count >= maxWaiting) return work(littlePatienceMs);
+      count += 1;
+      return work(patienceMs).finally(() => {
+        count -= 1;
+      });
     },
   };
 }

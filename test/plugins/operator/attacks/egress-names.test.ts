@@ -1,8 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KubeClient } from '../../../../src/cluster/kube/client.ts';
+import { type KubeClient, KubeError, type KubeRequest } from '../../../../src/cluster/kube/client.ts';
+import type { NameResolver } from '../../../../src/cluster/kube/name-book.ts';
 import type { KnownPolicy } from '../../../../src/cluster/kube/project-objects.ts';
+import { createWorkQueue } from '../../../../src/cluster/kube/work-queue.ts';
+import { createReconcile, type LookOptions } from '../../../../src/plugins/operator/egress/reconcile.ts';
 import { createTerm, defaultTuning } from '../../../../src/plugins/operator/egress/term.ts';
+import { fakeClient } from '../../../support/fake-client.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const test = suite('names that a planted policy claims to know');
 const { signal } = new AbortController();
@@ -39,6 +44,61 @@ test('and DNS is still asked once for all of them', async () => {
   const { asked, addressesIn } = termWith();
   for (const namespace of ['one', 'two', 'three']) await addressesIn(namespace);
   assert.equal(asked, ['vault.example.com']);
+});
+
+/** The egress policies of namespaces, each with as many hosts in `spec.egress` of its ServiceConfigs. */
+function policiesOf(hosts: Readonly<Record<string, readonly string[]>>, resolver: NameResolver) {
+  const applied: string[] = [];
+  const request = async <T>({ method = 'GET', path }: KubeRequest) => {
+    if (method === 'PATCH') applied.push(path.split('/').at(-1) ?? '');
+    else if (/slices$|services$/.test(path)) return { metadata: { resourceVersion: '1' }, items: [] } as T;
+    else throw new KubeError('KUBE_NOT_FOUND', path);
+    return {} as T;
+  };
+  const client = fakeClient(request);
+  const tuning = { ...defaultTuning, now: () => performance.now() };
+  const vault = { address: 'https://192.0.2.7:8200' };
+  const configsOf = (namespace: string) => [
+    { spec: { selector: {}, vault, egress: (hosts[namespace] ?? []).map((host) => ({ host })) } },
+  ];
+  const reconcile = createReconcile({
+    tuning,
+    deps: {
+      ...{ client, log: { info: () => {} }, defaults: {}, namespace: 'svc-system' },
+      cluster: { namespaces: { get: (name: string) => ({ name, labels: {}, terminating: false }) } },
+    },
+    indexes: { pods: { in: () => [] }, serviceConfigs: { in: configsOf } },
+    policies: { get: () => undefined, values: () => [], onChange: () => {} },
+  } as unknown as LookOptions);
+  return { applied, reconcile, term: createTerm(client, resolver, tuning, () => {}) };
+}
+
+test('that no server answers for keep no other namespace without its policy', async () => {
+  const stop = new AbortController();
+  const teams = Array.from({ length: 12 }, (_, at) => `team-${at}`);
+  const hostsOf = (team: string) => Array.from({ length: 64 }, (_, at) => `h${at}.${team}.silent.example`);
+  const asked = new Set<string>();
+  const { applied, reconcile, term } = policiesOf(
+    Object.fromEntries(teams.map((team) => [team, hostsOf(team)])),
+    (host) => {
+      asked.add(host);
+      return new Promise(() => {});
+    },
+  );
+  const queue = createWorkQueue({
+    signal: stop.signal,
+    work: async (namespace) => {
+      const { next } = await reconcile(namespace, term, stop.signal);
+      return next !== undefined && 'requeueAfterMs' in next ? next.requeueAfterMs : 'done';
+    },
+  });
+  for (const team of teams) queue.add(team);
+  await waitFor('questions', () => asked.size >= 64);
+  queue.add('victim');
+  await waitFor('the policy', () => applied.includes('svc-egress-victim'), { timeoutMs: 20_000 });
+  await waitFor('all others', () => new Set(applied).size === teams.length + 1, { timeoutMs: 20_000 });
+  stop.abort();
+  assert.ok(asked.size <= teams.length * 16, `${asked.size} names are asked for at a time`);
 });
 
 test.run();

@@ -167,6 +167,7 @@ function notedNames(policiesIn: Policies): NameBook {
   );
   return {
     addressesOf: async (host, _signal, namespace = '') => noted.get(namespace)?.get(host) ?? [],
+    isPending: () => false,
     remember() {},
     isFull: () => false,
   };
