@@ -4,6 +4,7 @@ import type { AddressAndPort, EgressFacts, NetworkPolicy } from '../../cluster/e
 import { egressPolicies } from '../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../cluster/egress/wanted.ts';
 import { wideningPolicies } from '../../cluster/egress/widening.ts';
+import { createSelection } from '../../cluster/injection/protected-pods.ts';
 import { type KubeClient, KubeError } from '../../cluster/kube/client.ts';
 import { gatherFacts } from '../../cluster/kube/gather-facts.ts';
 import { protectedLabel } from '../../cluster/kube/labels.ts';
@@ -120,9 +121,10 @@ type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allo
 /** The destinations of a namespace's pods, determined as in the operator, plus those given by flags. */
 function wantedFor({ pods, configs }: NamespaceObjects, given: Given): Wanted {
   const vaultAddress = given.vaultAddress?.href;
+  const configOf = createSelection(configs);
   const urls = [
     ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
-    ...pods.map((pod) => urlsOfPod(pod, configs, vaultAddress)),
+    ...pods.map((pod) => urlsOfPod(pod, configOf, vaultAddress)),
   ];
   // without protected pods or ServiceConfigs: policies for future pods
   const known = urls.length > 0 ? urls : [urlsOfSpec({}, vaultAddress)];

@@ -9,11 +9,12 @@ import {
 import { egressPolicies } from '../../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../cluster/egress/wanted.ts';
 import { wideningPolicies } from '../../../cluster/egress/widening.ts';
-import { isExempt, isProtected } from '../../../cluster/injection/protected-pods.ts';
+import { createSelection, isExempt, isProtected } from '../../../cluster/injection/protected-pods.ts';
 import { apply, hasCode, type KubeClient, unless } from '../../../cluster/kube/client.ts';
 import { gatherFacts } from '../../../cluster/kube/gather-facts.ts';
 import { managedBy } from '../../../cluster/kube/labels.ts';
 import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
+import { createTurns, takeInTurns } from '../../../runtime/lifecycle/turns.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { byNamespace, type FollowedKind, type KnownPod, type KnownServiceConfig } from '../cluster-view.ts';
 import type { ControllerDeps, Indexes, Reconciled } from '../controllers/run-controller.ts';
@@ -36,6 +37,7 @@ export type Reconcile = (
 export function createReconcile({ deps, indexes, policies, tuning }: LookOptions): Reconcile {
   const { client, log, cluster, defaults } = deps;
   const { in: policiesIn } = byNamespace(policies);
+  const nextTurn = createTurns();
   return async (namespace, term, signal) => {
     const place = cluster.namespaces.get(namespace);
     // deleting a namespace deletes its objects
@@ -45,7 +47,9 @@ export function createReconcile({ deps, indexes, policies, tuning }: LookOptions
     const { vaultAddress } = defaults;
     const wanted: Wanted | undefined = isExempt(namespace, deps.namespace)
       ? undefined
-      : wantedIn({ pods, serviceConfigs, vaultAddress });
+      : await takeInTurns(wantedSteps({ pods, serviceConfigs, vaultAddress }), nextTurn, () =>
+          signal.throwIfAborted(),
+        );
     const given: ReconcileDeps = { client, log, tuning, term, policiesIn, policyOf: policies.get };
     if (wanted !== undefined) return reconcileNamespace(namespace, wanted, pods, given, signal);
     const laterMs = await retire(namespace, Object.values(policyNames(namespace)), given, signal);
@@ -60,17 +64,17 @@ export interface NamespaceContent {
   readonly vaultAddress: string | undefined;
 }
 
-/** The union over a namespace; undefined if it has neither protected pods nor ServiceConfigs. */
-function wantedIn(content: NamespaceContent): Wanted | undefined {
-  const { vaultAddress } = content;
-  const configs = [...content.serviceConfigs];
-  const pods = [...content.pods];
-  if (configs.length === 0 && pods.length === 0) return undefined;
-  const urls = [
-    ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
-    ...pods.map(({ pod }) => urlsOfPod(pod, configs, vaultAddress)),
-  ];
-  return unionOf(urls, configs);
+/** The union over a namespace, in steps of one object; undefined if it has neither protected pods nor ServiceConfigs. */
+function* wantedSteps(content: NamespaceContent): Generator<void, Wanted | undefined> {
+  const { pods, serviceConfigs, vaultAddress } = content;
+  const configs = [...serviceConfigs];
+  const configOf = createSelection(configs);
+  const urls = configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress));
+  for (const { pod } of pods) {
+    urls.push(urlsOfPod(pod, configOf, vaultAddress));
+    yield;
+  }
+  return urls.length === 0 ? undefined : unionOf(urls, configs);
 }
 
 interface ReconcileDeps {
