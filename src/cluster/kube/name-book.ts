@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { BoundedMap } from '../../runtime/bounds/bounded-map.ts';
+import { canonicalAddress } from '../egress/address.ts';
 
 export interface NameBookOptions {
   readonly resolver: NameResolver;
@@ -37,8 +38,13 @@ export interface NameBook {
   isPending(host: string, scope?: string): boolean;
   /** Whether addresses of this scope's names were left out, because there are too many. */
   isFull(scope: string): boolean;
-  /** Restores earlier addresses, for this scope only; newer ones stay. */
-  remember(host: string, addresses: readonly string[], scope?: string): void;
+  /** Milliseconds since the name was last seen to point to the address; 0 if that is unknown. */
+  unseenMs(host: string, address: string, scope?: string): number;
+  /**
+   * Restores earlier addresses, for this scope only; newer ones stay.
+   * @param addresses with the milliseconds since the name was last seen to point there
+   */
+  remember(host: string, addresses: ReadonlyMap<string, number>, scope?: string): void;
 }
 
 interface Scope {
@@ -56,6 +62,8 @@ interface Entry {
   readonly scope: string;
   /** By address, when the name last resolved to it, as far as known. */
   readonly seen: BoundedMap<string, number>;
+  /** When name servers last failed to answer for addresses of each family. */
+  readonly failedAt: Record<Family, number>;
   /** When to ask again. */
   dueAt: number;
   /** Grows while no name server answers. */
@@ -63,6 +71,11 @@ interface Entry {
   asking: Promise<void> | undefined;
   isPending: boolean;
 }
+
+const never = Number.NEGATIVE_INFINITY;
+
+type Family = 4 | 6;
+const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);
 
 /** Maximum per name; the oldest are dropped. */
 const maxAddresses = 1024;
@@ -73,6 +86,8 @@ const maxAddresses = 1024;
 const maxOfScope = 4_096;
 /** Of all scopes: some 10 MiB. */
 const maxOfAll = 65_536;
+/** An address that its name no longer points to, as far as known, is kept so long at most, whatever fails. */
+const maxFailedMs = 7 * 24 * 3_600_000;
 /** A name has so many in any case. */
 const minAddresses = 8;
 /** Of names that no name server answers for; a new one waits so long after an outage, too. */
@@ -121,8 +136,8 @@ export function createNameBook(options: NameBookOptions): NameBook {
     if (known !== undefined) return known;
     const seen = new BoundedMap<string, number>(maxAddresses);
     const entry: Entry = {
-      ...{ scope, seen, dueAt: Number.NEGATIVE_INFINITY, pauseMs: freshMs },
-      ...{ asking: undefined, isPending: false },
+      ...{ scope, seen, dueAt: never, pauseMs: freshMs },
+      ...{ asking: undefined, isPending: false, failedAt: { 4: never, 6: never } },
     };
     const isFull = entries.size === maxNames;
     entries.set(key, entry);
@@ -130,16 +145,21 @@ export function createNameBook(options: NameBookOptions): NameBook {
     return entry;
   };
   const ask = async (host: string, entry: Entry, signal: AbortSignal) => {
-    const { addresses, failed } = await resolver(host, signal);
+    const { addresses, failed, failedFamily } = await resolver(host, signal);
     const at = now();
     const isSilent = failed && addresses.length === 0;
     entry.dueAt = at + (isSilent ? entry.pauseMs : freshMs);
     entry.pauseMs = isSilent ? Math.min(2 * entry.pauseMs, Math.max(freshMs, maxPauseMs)) : freshMs;
     entry.isPending = false;
-    // while DNS fails, nothing shows that a name has stopped resolving
-    for (const address of failed ? [...addressesIn(entry), ...addresses] : addresses) add(entry, address, at);
+    for (const family of failed ? ([4, 6] as const) : [])
+      if (failedFamily === undefined || failedFamily === family) entry.failedAt[family] = at;
+    for (const address of addresses) add(entry, canonicalAddress(address) ?? address, at);
     const before = entry.seen.size;
-    for (const [address, last] of entry.seen) if (at - last >= keepMs) entry.seen.delete(address);
+    for (const [address, last] of entry.seen) {
+      // while DNS fails, nothing shows that a name has stopped resolving
+      const hasFailed = at - entry.failedAt[familyOf(address)] < keepMs;
+      if (at - last >= (hasFailed ? Math.max(keepMs, maxFailedMs) : keepMs)) entry.seen.delete(address);
+    }
     const ofScope = count(entry.scope, entry.seen.size - before);
     if (ofScope.addresses < maxOfScope && all < maxOfAll) ofScope.isFull = false;
   };
@@ -167,7 +187,13 @@ export function createNameBook(options: NameBookOptions): NameBook {
     isPending: (host, scope = '') => entries.peek(keyOf(host, scope))?.isPending ?? false,
     remember(host, addresses, scope = '') {
       const entry = entryOf(host, scope);
-      for (const address of addresses) if (entry.seen.peek(address) === undefined) add(entry, address, now());
+      const oldestFirst = [...addresses].sort(([, one], [, other]) => other - one);
+      for (const [address, unseenMs] of oldestFirst)
+        if (entry.seen.peek(address) === undefined) add(entry, address, now() - unseenMs);
+    },
+    unseenMs(host, address, scope = '') {
+      const last = entries.peek(keyOf(host, scope))?.seen.peek(address);
+      return last === undefined ? 0 : now() - last;
     },
     isFull: (scope) => scopes.get(scope)?.isFull ?? false,
   };
@@ -194,6 +220,8 @@ export interface NameAnswer {
   readonly addresses: readonly string[];
   /** Some name servers could not be asked, so there may be more addresses. */
   readonly failed: boolean;
+  /** The only family of addresses for which that is so; undefined: both. */
+  readonly failedFamily?: Family | undefined;
 }
 
 /** Resolves the addresses of a name, IPv4 and IPv6, at most 256 of each; rejects only with the signal's reason. */
@@ -217,11 +245,15 @@ export function systemResolver(servers?: readonly string[]): NameResolver {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     signal.removeEventListener('abort', cancel);
     signal.throwIfAborted();
+    const [fails4, fails6] = answers.map(
+      (answer) => answer.status === 'rejected' && !notThere.has(answer.reason?.code),
+    );
     return {
       addresses: answers.flatMap((answer) =>
         answer.status === 'fulfilled' ? answer.value.slice(0, mostOfAnswer) : [],
       ),
-      failed: answers.some((answer) => answer.status === 'rejected' && !notThere.has(answer.reason?.code)),
+      failed: fails4 === true || fails6 === true,
+      ...(fails4 !== fails6 && { failedFamily: fails4 ? 4 : 6 }),
     };
   };
 }

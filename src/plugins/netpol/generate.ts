@@ -112,6 +112,7 @@ function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = syste
 const noLookUps: NameBook = {
   addressesOf: async () => [],
   isPending: () => false,
+  unseenMs: () => 0,
   remember: () => {},
   isFull: () => false,
 };

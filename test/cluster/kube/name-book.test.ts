@@ -55,10 +55,37 @@ test('do not age while DNS fails', async (rig) => {
 });
 
 test('are remembered from before without hiding what is newer', async (rig) => {
-  rig.book.remember(host, ['192.0.2.9']);
+  rig.book.remember(host, new Map([['192.0.2.9', 0]]));
   assert.equal(await after(rig, 99, answer('192.0.2.1')), ['192.0.2.1', '192.0.2.9']);
-  rig.book.remember(host, ['192.0.2.1']);
+  rig.book.remember(host, new Map([['192.0.2.1', 0]]));
   assert.equal(await after(rig, 50, answer()), ['192.0.2.1']);
+});
+
+const day = 24 * 3_600_000;
+
+test('do not stay for ever while DNS fails, or for one family only', async (rig) => {
+  rig.book = createNameBook({ resolver: async () => rig.answer, now: () => rig.now, keepMs: day });
+  assert.equal(await after(rig, 0, answer('192.0.2.1', '2001:db8::1')), ['192.0.2.1', '2001:db8::1']);
+  const fails6: NameAnswer = { addresses: ['192.0.2.2'], failed: true, failedFamily: 6 };
+  assert.equal(await after(rig, day, fails6), ['192.0.2.2', '2001:db8::1']);
+  assert.equal(await after(rig, 5 * day, failed()), ['192.0.2.2', '2001:db8::1']);
+  assert.equal(await after(rig, day, failed()), ['192.0.2.2']);
+  assert.equal(await after(rig, day, failed()), []);
+});
+
+test('are remembered with the time of the last sight', async (rig) => {
+  rig.book = createNameBook({ resolver: async () => rig.answer, now: () => rig.now, keepMs: day });
+  rig.book.remember(
+    host,
+    new Map([
+      ['192.0.2.8', day / 2],
+      ['192.0.2.9', day],
+    ]),
+  );
+  assert.equal(await after(rig, 0, answer('192.0.2.1')), ['192.0.2.1', '192.0.2.8']);
+  assert.is(rig.book.unseenMs(host, '192.0.2.8'), day / 2);
+  assert.is(rig.book.unseenMs(host, '192.0.2.1'), 0);
+  assert.equal(await after(rig, day / 2, answer('192.0.2.1')), ['192.0.2.1']);
 });
 
 test('are bounded: names that were not asked for longest are forgotten, and so are addresses beyond 1,024', async (rig) => {
@@ -137,7 +164,7 @@ function heldBook() {
 
 test('are those known from before when patience is over, and those of the answer at the next call', async () => {
   const { book, asked, patience, end } = heldBook();
-  book.remember(host, ['192.0.2.9'], 'shop');
+  book.remember(host, new Map([['192.0.2.9', 0]]), 'shop');
   const early = book.addressesOf(host, signal, 'shop', patience);
   end();
   assert.equal(await early, ['192.0.2.9']);

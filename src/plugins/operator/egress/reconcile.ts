@@ -6,6 +6,7 @@ import {
   type NetworkPolicy,
   policyNames,
 } from '../../../cluster/egress/contract.ts';
+import { formatHosts, isNoted, parseHosts } from '../../../cluster/egress/hosts.ts';
 import { egressPolicies } from '../../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../cluster/egress/wanted.ts';
 import { wideningPolicies } from '../../../cluster/egress/widening.ts';
@@ -131,14 +132,30 @@ async function keepAll(
   signal: AbortSignal,
 ): Promise<string[]> {
   const foreign: string[] = [];
-  for (const policy of policies) {
-    const { namespace, name } = policy.metadata;
+  for (const plain of policies) {
+    const { namespace, name } = plain.metadata;
+    const policy = noted(plain, policyOf(`${namespace}/${name}`), term.sightsIn(namespace));
     term.unneeded.forget(`${namespace}/${name}`);
     const kept = await keepPolicy(client, policy, policyOf(`${namespace}/${name}`), signal);
     if (kept === 'applied') log.info('egress.policy.applied', { namespace, policy: name });
     if (kept === 'foreign') foreign.push(name);
   }
   return foreign;
+}
+
+/** With the times of its addresses, or with the annotation that is there if these have hardly changed. */
+function noted(
+  policy: NetworkPolicy,
+  known: KnownPolicy | undefined,
+  { minute, unseen }: ReturnType<EgressTerm['sightsIn']>,
+): NetworkPolicy {
+  const { annotations, ...metadata } = policy.metadata;
+  const hosts = parseHosts(annotations?.[hostsAnnotation] ?? '');
+  if (hosts.size === 0) return policy;
+  const text = known?.hosts;
+  const value =
+    text !== undefined && isNoted(text, hosts, minute, unseen) ? text : formatHosts(hosts, minute, unseen);
+  return { ...policy, metadata: { ...metadata, annotations: { [hostsAnnotation]: value } } };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CiliumPolicy, ciliumPolicies } from '../../../cluster/egress/cilium-policies.ts';
 import type { EgressFacts } from '../../../cluster/egress/contract.ts';
-import { parseHosts } from '../../../cluster/egress/policies.ts';
+import { parseSights, type UnseenMinutes, unseenSince } from '../../../cluster/egress/hosts.ts';
 import { apply, hasCode, type KubeClient, type KubeObject, unless } from '../../../cluster/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../../cluster/kube/cluster-addresses.ts';
 import { isOperators, type OwnedMetadata } from '../../../cluster/kube/labels.ts';
@@ -36,6 +36,8 @@ export interface EgressTuning {
   readonly pendingMs: number;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
+  /** The time of day, in milliseconds since 1970. */
+  readonly date: () => number;
 }
 
 export const defaultTuning: EgressTuning = {
@@ -48,6 +50,7 @@ export const defaultTuning: EgressTuning = {
   littlePatienceMs: 250,
   pendingMs: 2_000,
   now: () => performance.now(),
+  date: () => Date.now(),
 };
 
 /** What this replica knows while it leads. A new term starts from nothing, because the old state is stale. */
@@ -59,8 +62,11 @@ export interface EgressTerm {
   readonly waiting: Waiting;
   /** Takes over the addresses that a policy permits, so that a failure or change of DNS does not remove them. */
   adopt(policy: KnownPolicy): void;
+  /** What policies of the namespace note of their names. */
+  sightsIn(namespace: string): { readonly minute: number; readonly unseen: UnseenMinutes };
 }
 
+const minuteMs = 60_000;
 /** A name counts once in each namespace. */
 const mostNames = 10_000;
 /** That several namespaces share; each may have 512 addresses. */
@@ -72,7 +78,8 @@ export function createTerm(
   tuning: EgressTuning,
   onApplied: CiliumKeeperOptions['onApplied'],
 ): EgressTerm {
-  const { keepMs, freshMs, now, graceMs } = tuning;
+  const { keepMs, freshMs, now, date, graceMs } = tuning;
+  const minuteNow = () => Math.floor(date() / minuteMs);
   const answers = createRecent<NameAnswer>({ now, freshMs, max: maxAnswers });
   const names = createNameBook({
     resolver: (host, signal) => answers.get(host, () => resolver(host, signal)),
@@ -90,8 +97,21 @@ export function createTerm(
       if (!ours || adopted.has(uid)) return;
       adopted.add(uid);
       // a user of that namespace may have written this policy, and must not affect other namespaces
-      for (const [host, addresses] of parseHosts(hosts)) names.remember(host, addresses, namespace);
+      const sights = parseSights(hosts);
+      const unseen = unseenSince(sights, minuteNow());
+      for (const [host, addresses] of sights.hosts) {
+        const known = [...addresses.keys()].map((each) => [each, unseen(host, each) * minuteMs] as const);
+        names.remember(host, new Map(known), namespace);
+      }
     },
+    sightsIn: (namespace) => ({
+      minute: minuteNow(),
+      // rounded up, so that addresses are forgotten in the end, however often the leader changes
+      unseen(host, address) {
+        const unseenMs = names.unseenMs(host, address, namespace);
+        return unseenMs <= freshMs ? 0 : Math.ceil(unseenMs / minuteMs);
+      },
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NetworkPolicy } from '../../../../cluster/egress/contract.ts';
-import { egressPolicies, parseHosts } from '../../../../cluster/egress/policies.ts';
+import { parseHosts } from '../../../../cluster/egress/hosts.ts';
+import { egressPolicies } from '../../../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../../cluster/egress/wanted.ts';
 import { type ObservedPolicy, wideningPolicies } from '../../../../cluster/egress/widening.ts';
 import { createSelection } from '../../../../cluster/injection/protected-pods.ts';
@@ -170,6 +171,7 @@ function notedNames(policiesIn: Policies): NameBook {
   return {
     addressesOf: async (host, _signal, namespace = '') => noted.get(namespace)?.get(host) ?? [],
     isPending: () => false,
+    unseenMs: () => 0,
     remember() {},
     isFull: () => false,
   };
