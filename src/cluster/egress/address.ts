@@ -113,18 +113,30 @@ const largestShare = 1 / 4;
 
 /** Whether blocks that are narrow enough individually together cover nearly every address. */
 export function areTooWide(blocks: readonly Block[]): boolean {
-  const largest = blocks.filter(
-    (block, index) =>
-      !blocks.some(
-        (other, at) => at !== index && contains(other, block) && (!contains(block, other) || at < index),
-      ),
-  );
-  return (['ipv4', 'ipv6'] as const).some((kind) => {
-    const shares = largest
-      .filter(({ address }) => address.kind() === kind)
-      .map(({ prefix }) => 2 ** (wholePrefix[kind] - prefix));
-    return shares.reduce((sum, share) => sum + share, 0) > largestShare;
-  });
+  const shares = { ipv4: 0, ipv6: 0 };
+  for (const { address, prefix } of largestOf(blocks)) {
+    const kind = address.kind();
+    shares[kind] += 2 ** (wholePrefix[kind] - prefix);
+  }
+  return Math.max(shares.ipv4, shares.ipv6) > largestShare;
+}
+
+/**
+ * The blocks that no other contains. Sorted, a block that is contained follows the one that contains it: comparing all
+ * with all would take minutes for those of a namespace.
+ */
+function largestOf(blocks: readonly Block[]): Block[] {
+  const keyOf = ({ address, prefix }: Block) =>
+    `${address.kind()} ${Buffer.from(address.toByteArray()).toString('hex')} ${String(prefix).padStart(3, '0')}`;
+  const sorted = blocks
+    .map((block) => ({ block, key: keyOf(block) }))
+    .sort(({ key: one }, { key: other }) => (one < other ? -1 : one > other ? 1 : 0));
+  const largest: Block[] = [];
+  for (const { block } of sorted) {
+    const last = largest.at(-1);
+    if (last === undefined || !contains(last, block)) largest.push(block);
+  }
+  return largest;
 }
 
 export function contains(outer: Block, inner: Block): boolean {

@@ -22,6 +22,9 @@ export interface EgressFacts {
   readonly warnings?: readonly string[];
 }
 
+/** Destinations of all ServiceConfigs of a namespace that its policies are made from. */
+export const maxExtra = 1_024;
+
 /** Target of a URL. */
 export type EgressEndpoint =
   | { readonly kind: 'service'; readonly host: string; readonly service: ServiceFacts; readonly port: number }

@@ -1,6 +1,6 @@
 import { concurrently } from '../../runtime/lifecycle/wait.ts';
 import { type Destination, destinationOf } from '../egress/address.ts';
-import type { EgressEndpoint, EgressFacts, ServiceFacts } from '../egress/contract.ts';
+import { type EgressEndpoint, type EgressFacts, maxExtra, type ServiceFacts } from '../egress/contract.ts';
 import type { Wanted } from '../egress/wanted.ts';
 import type { EgressDestination } from '../resources/resources.ts';
 import { type ClusterAddresses, maxEndpoints } from './cluster-addresses.ts';
@@ -10,8 +10,6 @@ import type { Patience } from './name-book.ts';
 const atOnce = 16;
 /** Servers of one kind in a namespace. Who creates pods there names them, and may own the names and their addresses. */
 const maxDestinations = 256;
-/** Destinations of all ServiceConfigs of a namespace. */
-const maxExtra = 1_024;
 const tooManyAddresses =
   'The names that the pods use have too many addresses; some are left out of the policy: use fewer names, or blocks (cidr)';
 
