@@ -23,22 +23,48 @@ export function blockOf(address: Address): string {
   return `${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}`;
 }
 
+/** Ranges of ipaddr.js without servers that others can reach, or with services of the machine or its cloud only. */
 const neverBeyondThePod: ReadonlySet<string> = new Set([
-  'unspecified',
-  'broadcast',
-  'multicast',
-  'loopback',
-  'linkLocal',
+  ...['unspecified', 'broadcast', 'multicast', 'loopback', 'linkLocal', 'discard'],
+  // tunnels: they contain an IPv4 address, but not at their end
+  ...['6to4', 'teredo', 'rfc6145'],
 ]);
 
-/** Whether a remote server can have the address. Link-local addresses belong to the cloud's metadata services. */
+/** Cloud metadata servers outside the link-local ranges; they hand out credentials. */
+const metadataServers = [
+  ...['fd00:ec2::/32', 'fd20:ce::254/128', 'fd00:c1::a9fe:0/112'], // AWS, Google Cloud, Oracle
+  ...['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'], // Alibaba, Azure, Oracle before
+].map((text) => ipaddr.parseCIDR(text));
+
+/** IPv6 blocks whose last four bytes are the IPv4 address that is actually reached: mapped, compatible, and NAT64. */
+const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96', '64:ff9b:1::/48'].map((text) =>
+  ipaddr.IPv6.parseCIDR(text),
+);
+
+/** Whether a remote server can have the address: not one of this machine, nor a service of its cloud. */
 export function isReachable(address: Address): boolean {
-  return !neverBeyondThePod.has(address.range());
+  const end = endOf(address);
+  return !neverBeyondThePod.has(end.range()) && !metadataServers.some((block) => isIn(end, block));
 }
 
-/** Link-local addresses are where nodes keep their DNS caches. */
+/** The address that is actually reached. */
+export function endOf(address: Address): Address {
+  if (address.kind() === 'ipv4' || address.range() === 'loopback') return address;
+  const carried = carriers.some((block) => isIn(address, block));
+  return carried ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;
+}
+
+function isIn(address: Address, [block, prefix]: [Address, number]): boolean {
+  return address.kind() === block.kind() && address.match(block as never, prefix);
+}
+
+/** Link-local addresses are where nodes keep their DNS caches, and clouds have their DNS beside their metadata. */
 export function isDnsServer(address: Address): boolean {
-  return isReachable(address) || address.range() === 'linkLocal';
+  return (
+    isReachable(address) ||
+    address.range() === 'linkLocal' ||
+    metadataServers.some((block) => isIn(address, block))
+  );
 }
 
 /** A block of addresses; `address` is the first one. */
@@ -87,18 +113,30 @@ const largestShare = 1 / 4;
 
 /** Whether blocks that are narrow enough individually together cover nearly every address. */
 export function areTooWide(blocks: readonly Block[]): boolean {
-  const largest = blocks.filter(
-    (block, index) =>
-      !blocks.some(
-        (other, at) => at !== index && contains(other, block) && (!contains(block, other) || at < index),
-      ),
-  );
-  return (['ipv4', 'ipv6'] as const).some((kind) => {
-    const shares = largest
-      .filter(({ address }) => address.kind() === kind)
-      .map(({ prefix }) => 2 ** (wholePrefix[kind] - prefix));
-    return shares.reduce((sum, share) => sum + share, 0) > largestShare;
-  });
+  const shares = { ipv4: 0, ipv6: 0 };
+  for (const { address, prefix } of largestOf(blocks)) {
+    const kind = address.kind();
+    shares[kind] += 2 ** (wholePrefix[kind] - prefix);
+  }
+  return Math.max(shares.ipv4, shares.ipv6) > largestShare;
+}
+
+/**
+ * The blocks that no other contains. Sorted, a block that is contained follows the one that contains it: comparing all
+ * with all would take minutes for those of a namespace.
+ */
+function largestOf(blocks: readonly Block[]): Block[] {
+  const keyOf = ({ address, prefix }: Block) =>
+    `${address.kind()} ${Buffer.from(address.toByteArray()).toString('hex')} ${String(prefix).padStart(3, '0')}`;
+  const sorted = blocks
+    .map((block) => ({ block, key: keyOf(block) }))
+    .sort(({ key: one }, { key: other }) => (one < other ? -1 : one > other ? 1 : 0));
+  const largest: Block[] = [];
+  for (const { block } of sorted) {
+    const last = largest.at(-1);
+    if (last === undefined || !contains(last, block)) largest.push(block);
+  }
+  return largest;
 }
 
 export function contains(outer: Block, inner: Block): boolean {

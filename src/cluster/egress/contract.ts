@@ -16,10 +16,14 @@ export interface EgressFacts {
   readonly extra: readonly (EgressDestination & {
     readonly service?: ServiceFacts;
     readonly addresses?: readonly string[];
+    readonly isPending?: boolean;
   })[];
   /** Destinations that pods need besides these but that are not allowed, a sentence each; passed on. */
   readonly warnings?: readonly string[];
 }
+
+/** Destinations of all ServiceConfigs of a namespace that its policies are made from. */
+export const maxExtra = 1_024;
 
 /** Target of a URL. */
 export type EgressEndpoint =
@@ -30,6 +34,8 @@ export type EgressEndpoint =
       readonly host: string;
       readonly addresses: readonly string[];
       readonly port: number;
+      /** Its name servers have yet to answer, so these are the addresses known from before. */
+      readonly isPending?: boolean;
     };
 
 export interface ServiceFacts {

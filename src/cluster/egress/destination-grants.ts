@@ -40,8 +40,9 @@ export function endpointGrants(
   );
   const grants = found.map((address) => addressGrant(address, protocol, endpoint.port));
   if (literal !== undefined) return { grants, addresses: [] };
-  if (grants.length === 0) warn(`${what} ${endpoint.host} has no known address; it cannot be reached`);
-  else warn(`${what} ${endpoint.host} is allowed by its current addresses, which can change`);
+  if (grants.length === 0) {
+    if (!endpoint.isPending) warn(`${what} ${endpoint.host} has no known address; it cannot be reached`);
+  } else warn(`${what} ${endpoint.host} is allowed by its current addresses, which can change`);
   return { grants, addresses: found.map(String) };
 }
 
@@ -135,12 +136,12 @@ export function narrowExtras(extra: readonly Extra[], warn: Warn): readonly Extr
 
 /** Grants for a destination that a person named. */
 export function extraGrants(extra: Extra, warn: Warn): EndpointGrants {
-  const { host, cidr, service, addresses = [], port = 443, protocol = 'TCP' } = extra;
+  const { host, cidr, service, addresses = [], isPending, port = 443, protocol = 'TCP' } = extra;
   if (cidr !== undefined) return { grants: blockGrants(extra, cidr, warn), addresses: [] };
   if (host === undefined) return { grants: [], addresses: [] };
   const endpoint =
     service === undefined
-      ? ({ kind: 'external', host, addresses, port } as const)
+      ? ({ kind: 'external', host, addresses, port, ...(isPending && { isPending }) } as const)
       : ({ kind: 'service', host, service, port } as const);
   return endpointGrants(endpoint, 'Further destination', protocol, warn);
 }

@@ -1,5 +1,5 @@
 import { protectedLabel, proxyLabel } from '../kube/labels.ts';
-import { canonicalAddress, isReachable } from './address.ts';
+import { isReachable } from './address.ts';
 import {
   type EgressEndpoint,
   type EgressFacts,
@@ -18,6 +18,7 @@ import {
   storeBlockGrants,
 } from './destination-grants.ts';
 import { addressGrant, byText, type EgressGrant, onValidPorts, rulesOf, usable } from './grants.ts';
+import { formatHosts } from './hosts.ts';
 
 type Warn = (text: string) => void;
 
@@ -124,27 +125,4 @@ function policyOf(
       egress: rulesOf(onValidPorts(grants, warn)),
     },
   };
-}
-
-/** Names outside the cluster, with the addresses that a policy allows for each. */
-export type Hosts = ReadonlyMap<string, readonly string[]>;
-
-/** Value of the annotation: sorted `name=address,address` items, separated by spaces. */
-export function formatHosts(hosts: Hosts): string {
-  return [...hosts]
-    .sort(([one], [other]) => byText(one, other))
-    .map(([host, addresses]) => `${host}=${[...new Set(addresses)].sort(byText).join()}`)
-    .join(' ');
-}
-
-/** Parses as much as possible, because the annotation may have been edited. */
-export function parseHosts(text: string): Map<string, string[]> {
-  const hosts = new Map<string, string[]>();
-  for (const item of text.split(' ')) {
-    const [, host, list = ''] = /^([^=\s]+)=([^=\s]*)$/.exec(item) ?? [];
-    if (host === undefined) continue;
-    const addresses = list.split(',').flatMap((address) => canonicalAddress(address) ?? []);
-    hosts.set(host, addresses);
-  }
-  return hosts;
 }

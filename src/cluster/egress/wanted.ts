@@ -4,13 +4,7 @@ import {
   credentialSource,
   type InjectedCredentials,
 } from '../injection/mutate/proxy-container.ts';
-import {
-  type CreatedConfig,
-  containersOf,
-  proxyName,
-  selectServiceConfig,
-  wrappedContainers,
-} from '../injection/protected-pods.ts';
+import { containersOf, proxyName, type Selection, wrappedContainers } from '../injection/protected-pods.ts';
 import type { Container, Pod } from '../kube/pod.ts';
 import type { EgressDestination, ServiceConfigSpec } from '../resources/resources.ts';
 import { contains, parseBlock } from './address.ts';
@@ -31,12 +25,8 @@ export interface Wanted {
  * default. Annotations of existing pods do not count: they can be changed, and a policy is for all pods of its
  * namespace.
  */
-export function urlsOfPod(
-  pod: Pod,
-  configs: readonly CreatedConfig[],
-  vaultAddress: string | undefined,
-): PodUrls {
-  return writtenUrls(pod) ?? urlsOfSpec(selectServiceConfig(pod, configs)?.spec ?? {}, vaultAddress);
+export function urlsOfPod(pod: Pod, configOf: Selection, vaultAddress: string | undefined): PodUrls {
+  return writtenUrls(pod) ?? urlsOfSpec(configOf(pod)?.spec ?? {}, vaultAddress);
 }
 
 /** URLs for future pods under a ServiceConfig, or under none. */

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { endOf, isReachable } from '../egress/address.ts';
 
 /** One authentication scheme offered by a `WWW-Authenticate` header; names in lower case. */
 export interface AuthChallenge {
@@ -47,25 +48,6 @@ function unquoted(text: string | undefined): string | undefined {
   return text?.replace(/\\(.)/g, '$1');
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-
-/** Ranges of ipaddr.js without servers that others can reach, or with services of the machine or its cloud only. */
-const refusedRanges: ReadonlySet<string> = new Set([
-  ...['unspecified', 'broadcast', 'multicast', 'loopback', 'linkLocal', 'discard'],
-  // tunnels: they contain an IPv4 address, but not at their end
-  ...['6to4', 'teredo', 'rfc6145'],
-]);
-
-/** Cloud metadata servers outside the link-local ranges; they hand out credentials. */
-const cloudServices = ['fd00:ec2::/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'].map(
-  (text) => ipaddr.parseCIDR(text),
-);
-
-/** IPv6 blocks whose last four bytes are the IPv4 address that is actually reached: mapped, compatible, and NAT64. */
-const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96', '64:ff9b:1::/48'].map((text) =>
-  ipaddr.IPv6.parseCIDR(text),
-);
-
 /**
  * Whether an address may belong to a registry: not loopback in any notation, not link-local, and not a metadata server.
  * Private addresses are allowed, because many registries have one.
@@ -73,17 +55,6 @@ const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96', '64:ff9b:1::/48'].ma
  */
 export function mayBeRegistry(text: string, { local }: { readonly local: boolean }): boolean {
   if (!ipaddr.isValid(text)) return false;
-  const address = reached(ipaddr.parse(text));
-  if (address.range() === 'loopback') return local;
-  return !refusedRanges.has(address.range()) && !cloudServices.some((block) => isIn(address, block));
-}
-
-function reached(address: Address): Address {
-  if (address.kind() === 'ipv4' || address.range() === 'loopback') return address;
-  const carried = carriers.some((block) => isIn(address, block));
-  return carried ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;
-}
-
-function isIn(address: Address, [block, prefix]: [Address, number]): boolean {
-  return address.kind() === block.kind() && address.match(block as never, prefix);
+  const address = endOf(ipaddr.parse(text));
+  return address.range() === 'loopback' ? local : isReachable(address);
 }

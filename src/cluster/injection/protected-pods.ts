@@ -1,7 +1,7 @@
 import { cutList, messagesOn } from '../../runtime/bounds/foreign-text.ts';
 import type { TooLarge } from '../kube/known-objects.ts';
 import { isLabelled, selects } from '../kube/labels.ts';
-import type { Container, Pod } from '../kube/pod.ts';
+import type { Container, Pod, PodMetadata } from '../kube/pod.ts';
 import type { ServiceConfigSpec } from '../resources/resources.ts';
 import type { InjectionPlan } from './contract.ts';
 import { givenAnnotations, optsOut } from './resolve/annotations.ts';
@@ -84,6 +84,22 @@ export function selectServiceConfig<T extends CreatedConfig>(pod: Pod, configs: 
       (best, one) => (best === undefined || precedes(one, best) ? one : best),
       undefined,
     );
+}
+
+/** Selects a pod's ServiceConfig. */
+export type Selection<T extends CreatedConfig = CreatedConfig> = (pod: Pod) => T | undefined;
+
+/**
+ * As `selectServiceConfig`, for many pods: decided once for labels that are one object, as the cluster view keeps those
+ * of a workload's pods.
+ */
+export function createSelection<T extends CreatedConfig>(configs: readonly T[]): Selection<T> {
+  const known = new Map<PodMetadata['labels'], T | undefined>();
+  return (pod) => {
+    const { labels } = pod.metadata;
+    if (!known.has(labels)) known.set(labels, selectServiceConfig(pod, configs));
+    return known.get(labels);
+  };
 }
 
 function precedes(a: CreatedConfig, b: CreatedConfig): boolean {

@@ -11,7 +11,7 @@ import type { Protocol } from '../egress/grants.ts';
 import type { EgressDestination } from '../resources/resources.ts';
 import { type KubeClient, type KubeObject, unless } from './client.ts';
 import { collectAll } from './list.ts';
-import { createRecent, type NameBook } from './name-book.ts';
+import { createRecent, type NameBook, type Patience } from './name-book.ts';
 
 export interface ClusterAddressesOptions {
   readonly client: KubeClient;
@@ -27,21 +27,24 @@ export interface ClusterAddressesOptions {
 /** Addresses of pods' destinations, for egress policies. Every method throws a KubeError if the API server fails. */
 export interface ClusterAddresses {
   /** @param namespace of the connecting pods, where a host without dots is a Service */
-  endpointOf(
-    to: Destination,
-    namespace: string,
-    signal: AbortSignal,
-    protocol?: Protocol,
-  ): Promise<EgressEndpoint>;
+  endpointOf(to: Destination, namespace: string, signal: AbortSignal, how?: Look): Promise<EgressEndpoint>;
   extraOf(
     extra: EgressDestination,
     namespace: string,
     signal: AbortSignal,
+    how?: Pick<Look, 'patience'>,
   ): Promise<EgressFacts['extra'][number]>;
   /** Whether addresses of names were left out, because those of this namespace have too many. */
   isFull(namespace: string): boolean;
   apiServer(signal: AbortSignal): Promise<readonly AddressAndPort[]>;
   dns(signal: AbortSignal): Promise<DnsFacts>;
+}
+
+interface Look {
+  /** Default: TCP. */
+  readonly protocol?: Protocol;
+  /** As of `NameBook.addressesOf`. */
+  readonly patience?: Patience | undefined;
 }
 
 export function createClusterAddresses(options: ClusterAddressesOptions): ClusterAddresses {
@@ -50,25 +53,28 @@ export function createClusterAddresses(options: ClusterAddressesOptions): Cluste
   const servers = createRecent<readonly AddressAndPort[]>(recent);
   const dns = createRecent<DnsFacts>(recent);
   const inCluster = createRecent<Target>({ now, freshMs, max: maxRemembered, costOf: costOfTarget });
-  const endpointOf: ClusterAddresses['endpointOf'] = async (to, namespace, signal, protocol = 'TCP') => {
+  const endpointOf: ClusterAddresses['endpointOf'] = async (to, namespace, signal, how = {}) => {
+    const { protocol = 'TCP', patience } = how;
     const host = plainHost(to.host);
     const key = `${namespace} ${host} ${to.port} ${protocol}`;
     const target = await inCluster.get(key, () =>
       targetOf({ host, port: to.port }, namespace, protocol, options, signal),
     );
     if (target.kind !== 'name') return target;
-    const addresses = await options.names.addressesOf(target.name, signal, namespace);
-    return { kind: 'external', host: target.name, addresses, port: to.port };
+    const { name } = target;
+    const addresses = await options.names.addressesOf(name, signal, namespace, patience);
+    const isPending = options.names.isPending(name, namespace);
+    return { kind: 'external', host: name, addresses, port: to.port, ...(isPending && { isPending }) };
   };
   return {
     endpointOf,
-    async extraOf(extra, namespace, signal) {
-      const { host, port = 443, protocol } = extra;
+    async extraOf(extra, namespace, signal, how = {}) {
+      const { host, port = 443, protocol = 'TCP' } = extra;
       if (host === undefined) return extra;
-      const found = await endpointOf({ host, port }, namespace, signal, protocol);
-      return found.kind === 'service'
-        ? { ...extra, service: found.service }
-        : { ...extra, addresses: found.addresses };
+      const found = await endpointOf({ host, port }, namespace, signal, { ...how, protocol });
+      if (found.kind === 'service') return { ...extra, service: found.service };
+      const { addresses, isPending } = found;
+      return { ...extra, addresses, ...(isPending && { isPending }) };
     },
     isFull: (namespace) => options.names.isFull(namespace),
     apiServer: (signal) => servers.get('', () => apiServerAddresses(client, signal)),

@@ -1,14 +1,15 @@
+import { concurrently } from '../../runtime/lifecycle/wait.ts';
 import { type Destination, destinationOf } from '../egress/address.ts';
-import type { EgressEndpoint, EgressFacts, ServiceFacts } from '../egress/contract.ts';
+import { type EgressEndpoint, type EgressFacts, maxExtra, type ServiceFacts } from '../egress/contract.ts';
 import type { Wanted } from '../egress/wanted.ts';
 import type { EgressDestination } from '../resources/resources.ts';
 import { type ClusterAddresses, maxEndpoints } from './cluster-addresses.ts';
+import type { Patience } from './name-book.ts';
 
+/** So that a silent name server delays only some of the names. */
 const atOnce = 16;
 /** Servers of one kind in a namespace. Who creates pods there names them, and may own the names and their addresses. */
 const maxDestinations = 256;
-/** Destinations of all ServiceConfigs of a namespace. */
-const maxExtra = 1_024;
 const tooManyAddresses =
   'The names that the pods use have too many addresses; some are left out of the policy: use fewer names, or blocks (cidr)';
 
@@ -19,12 +20,38 @@ const tooManyAddresses =
 const maxGrants = 8_192;
 const tooManyGrants = `The destinations of the pods have more than ${maxGrants} addresses and ports; some are left out of the policy: use fewer names and ports, or blocks (cidr)`;
 
-/** @throws KubeError if the API server fails, since no policy must be made from incomplete facts */
+/**
+ * @param patienceMs for how long name servers are waited for; facts about the others are as known from before. Default:
+ *   until all have answered
+ * @throws KubeError if the API server fails, since no policy must be made from incomplete facts
+ */
 export async function gatherFacts(
   namespace: string,
   wanted: Wanted,
   addresses: ClusterAddresses,
   signal: AbortSignal,
+  patienceMs?: number,
+): Promise<EgressFacts> {
+  if (patienceMs === undefined) return gather(namespace, wanted, addresses, signal);
+  const over = Promise.withResolvers<void>();
+  const patience = { isOver: false, over: over.promise };
+  const timer = setTimeout(() => {
+    patience.isOver = true;
+    over.resolve();
+  }, patienceMs);
+  try {
+    return await gather(namespace, wanted, addresses, signal, patience);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function gather(
+  namespace: string,
+  wanted: Wanted,
+  addresses: ClusterAddresses,
+  signal: AbortSignal,
+  patience?: Patience,
 ): Promise<EgressFacts> {
   const leftOut = new Set<string>();
   let grants = 0;
@@ -47,13 +74,13 @@ export async function gatherFacts(
       : service;
   };
   const endpointOf = async (to: Destination): Promise<EgressEndpoint> => {
-    const found = await addresses.endpointOf(to, namespace, signal);
+    const found = await addresses.endpointOf(to, namespace, signal, { patience });
     return found.kind === 'service'
       ? { ...found, service: ofService(found.service) }
       : { ...found, addresses: within(found.addresses) };
   };
   const extraOf = async (each: EgressDestination): Promise<EgressFacts['extra'][number]> => {
-    const found = await addresses.extraOf(each, namespace, signal);
+    const found = await addresses.extraOf(each, namespace, signal, { patience });
     return {
       ...found,
       ...(found.service && { service: ofService(found.service) }),
@@ -67,7 +94,7 @@ export async function gatherFacts(
       leftOut.add(
         `The pods use ${destinations.length} ${what}; all but ${maxDestinations} are left out of the policy`,
       );
-    return inTurn(destinations.slice(0, maxDestinations), endpointOf);
+    return concurrently(destinations.slice(0, maxDestinations), atOnce, endpointOf);
   };
   const extra = wanted.extra.slice(0, maxExtra);
   if (extra.length < wanted.extra.length)
@@ -81,17 +108,8 @@ export async function gatherFacts(
     storeBlocks: wanted.storeBlocks,
     apiServer: await addresses.apiServer(signal),
     dns: await addresses.dns(signal),
-    extra: await inTurn(extra, extraOf),
+    extra: await concurrently(extra, atOnce, extraOf),
   };
   if (addresses.isFull(namespace)) leftOut.add(tooManyAddresses);
   return { ...facts, warnings: [...wanted.warnings, ...leftOut] };
-}
-
-/** A few at a time, so that a silent name server delays only some of them. */
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  for (let at = 0; at < items.length; at += atOnce) {
-    done.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))));
-  }
-  return done;
 }

@@ -51,6 +51,9 @@ interface Item {
   backoff: Backoff | undefined;
 }
 
+/** Keys begun before all other work gets its turn, since work that writes nothing ends within it. */
+const maxInTurn = 8;
+
 const never = Number.POSITIVE_INFINITY;
 
 /** Processes several keys concurrently, but never one key twice at a time. */
@@ -61,6 +64,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const ready = new Set<Item>();
   const closed = Promise.withResolvers<void>();
   let running = 0;
+  let begunInTurn = 0;
   let room = Promise.withResolvers<void>();
 
   const wait = (item: Item, due: number) => {
@@ -77,10 +81,15 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
   const begin = () => {
     for (const item of ready) {
-      if (signal.aborted || running >= tuning.workers) return;
+      if (signal.aborted || running >= tuning.workers || begunInTurn >= maxInTurn) return;
       ready.delete(item);
+      if (begunInTurn++ === 0) setImmediate(beginTurn);
       void run(item);
     }
+  };
+  const beginTurn = () => {
+    begunInTurn = 0;
+    begin();
   };
   const run = async (item: Item) => {
     running++;

@@ -1,5 +1,5 @@
-import { asksForWrapper, isOver, selectServiceConfig } from '../injection/protected-pods.ts';
-import type { KnownPod, KnownServiceConfig, KnownWorkload, OwnerOf } from '../kube/known-objects.ts';
+import { asksForWrapper, isOver, type Selection } from '../injection/protected-pods.ts';
+import type { KnownPod, KnownWorkload, OwnerOf } from '../kube/known-objects.ts';
 import { isLabelled } from '../kube/labels.ts';
 import type { Pod } from '../kube/pod.ts';
 import type { PodProtection, WorkloadFacts, WorkloadName } from './contract.ts';
@@ -43,7 +43,7 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
 interface RequestedSettings {
   /** The namespace is labelled, so all of its workloads are scored. */
   readonly labelled: boolean;
-  readonly serviceConfigs: readonly KnownServiceConfig[];
+  readonly configOf: Selection;
 }
 
 /** Whether to score a workload: it is protected, should be, or is in a namespace with protected pods. */
@@ -65,8 +65,7 @@ function asPlanned(template: Pod, wishes: RequestedSettings): Pod {
   };
 }
 
-const isSelected = (pod: Pod, { serviceConfigs }: RequestedSettings): boolean =>
-  selectServiceConfig(pod, serviceConfigs) !== undefined;
+const isSelected = (pod: Pod, { configOf }: RequestedSettings): boolean => configOf(pod) !== undefined;
 
 /** A workload with its pods, except pods that have ended. */
 export interface Group {

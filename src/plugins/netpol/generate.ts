@@ -4,6 +4,7 @@ import type { AddressAndPort, EgressFacts, NetworkPolicy } from '../../cluster/e
 import { egressPolicies } from '../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../cluster/egress/wanted.ts';
 import { wideningPolicies } from '../../cluster/egress/widening.ts';
+import { createSelection } from '../../cluster/injection/protected-pods.ts';
 import { type KubeClient, KubeError } from '../../cluster/kube/client.ts';
 import { gatherFacts } from '../../cluster/kube/gather-facts.ts';
 import { protectedLabel } from '../../cluster/kube/labels.ts';
@@ -108,16 +109,23 @@ function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = syste
 }
 
 /** For policies that use names instead of addresses. */
-const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {}, isFull: () => false };
+const noLookUps: NameBook = {
+  addressesOf: async () => [],
+  isPending: () => false,
+  unseenMs: () => 0,
+  remember: () => {},
+  isFull: () => false,
+};
 
 type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allow'>;
 
 /** The destinations of a namespace's pods, determined as in the operator, plus those given by flags. */
 function wantedFor({ pods, configs }: NamespaceObjects, given: Given): Wanted {
   const vaultAddress = given.vaultAddress?.href;
+  const configOf = createSelection(configs);
   const urls = [
     ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
-    ...pods.map((pod) => urlsOfPod(pod, configs, vaultAddress)),
+    ...pods.map((pod) => urlsOfPod(pod, configOf, vaultAddress)),
   ];
   // without protected pods or ServiceConfigs: policies for future pods
   const known = urls.length > 0 ? urls : [urlsOfSpec({}, vaultAddress)];

@@ -113,6 +113,15 @@ export function countsDiffer(pod: KnownPod, before: KnownPod | undefined, gone: 
   );
 }
 
+/** Whether more has changed than the status, which the operator itself writes. */
+export function specDiffers(
+  { uid, generation }: { readonly uid: string; readonly generation: number },
+  before: { readonly uid: string; readonly generation: number } | undefined,
+  gone: boolean,
+): boolean {
+  return gone || before?.uid !== uid || before.generation !== generation;
+}
+
 /** Whether the change adds a protected pod to the namespace or removes one. */
 export function protectionDiffers({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   const was = before !== undefined && isProtected(before.pod);

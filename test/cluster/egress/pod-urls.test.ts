@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { unionOf, urlsOfPod } from '../../../src/cluster/egress/wanted.ts';
 import type { InjectionPlan, Mutation } from '../../../src/cluster/injection/contract.ts';
 import { mutatePod } from '../../../src/cluster/injection/mutate/mutate-pod.ts';
+import { type CreatedConfig, createSelection } from '../../../src/cluster/injection/protected-pods.ts';
 import type { Pod } from '../../../src/cluster/kube/pod.ts';
 import { createIntern, projectPod } from '../../../src/cluster/kube/project-objects.ts';
 import type { EgressDestination } from '../../../src/cluster/resources/resources.ts';
@@ -32,7 +33,8 @@ function known(whole: Pod): Pod {
   return projectPod({ ...whole, metadata }, createIntern()).pod;
 }
 
-const urlsOf = (of: Pod, configs: Parameters<typeof urlsOfPod>[1] = []) => urlsOfPod(of, configs, fallback);
+const urlsOf = (of: Pod, configs: readonly CreatedConfig[] = []) =>
+  urlsOfPod(of, createSelection(configs), fallback);
 const proxy = { enabled: true };
 const withProxy = (env: Readonly<Record<string, string>>) => urlsOf(injected(env, { proxy }));
 

@@ -190,6 +190,11 @@ const neverServers = [
   'fe80::1',
   '224.0.0.1',
   'ff02::1',
+  // metadata servers of clouds: AWS, Google Cloud, Oracle, Alibaba, Azure, Oracle before
+  ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe'],
+  ...['100.100.100.200', '168.63.129.16', '192.0.0.192'],
+  // of this machine or its cloud, through a translation or a tunnel
+  ...['64:ff9b::a9fe:a9fe', '64:ff9b::7f00:1', '64:ff9b::6464:64c8', '::a9fe:a9fe', '2002:7f00:1::1'],
 ];
 for (const address of [
   ...neverServers,
@@ -213,6 +218,16 @@ for (const address of [
     );
   });
 }
+
+test('allow what NAT64 translates to a server, and metadata servers in a block or for DNS', () => {
+  assert.equal(added({ vaults: [external('vault.example.com', ['64:ff9b::c000:209'])] }), [
+    '64:ff9b::c000:209/128 TCP 443',
+  ]);
+  assert.equal(added({ extra: [{ cidr: 'fd00:ec2::254/128', port: 80 }] }), ['fd00:ec2::254/128 TCP 80']);
+  const { policies, warnings } = given({ dns: { service: undefined, addresses: ['168.63.129.16'] } });
+  assert.match(JSON.stringify(policies), '168.63.129.16/32');
+  assert.equal(warnings, []);
+});
 
 test('write an IPv4 address within IPv6 as what it is', () => {
   assert.equal(added({ vaults: [external('a.example', ['::ffff:192.0.2.9', '192.0.2.9'])] }), [

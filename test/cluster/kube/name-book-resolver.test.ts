@@ -67,7 +67,11 @@ test('takes a name without addresses of a family, or that is not there, for an a
 
 test('says when not all could be asked, with what is known', async (rig) => {
   rig.answers = { [A]: [[192, 0, 2, 1]], [AAAA]: SERVFAIL };
-  assert.equal(await rig.resolve('vault.example.com', signal), { addresses: ['192.0.2.1'], failed: true });
+  assert.equal(await rig.resolve('vault.example.com', signal), {
+    addresses: ['192.0.2.1'],
+    failed: true,
+    failedFamily: 6,
+  });
   rig.answers = { [A]: SERVFAIL, [AAAA]: SERVFAIL };
   assert.equal(await rig.resolve('vault.example.com', signal), { addresses: [], failed: true });
 });

@@ -55,10 +55,37 @@ test('do not age while DNS fails', async (rig) => {
 });
 
 test('are remembered from before without hiding what is newer', async (rig) => {
-  rig.book.remember(host, ['192.0.2.9']);
+  rig.book.remember(host, new Map([['192.0.2.9', 0]]));
   assert.equal(await after(rig, 99, answer('192.0.2.1')), ['192.0.2.1', '192.0.2.9']);
-  rig.book.remember(host, ['192.0.2.1']);
+  rig.book.remember(host, new Map([['192.0.2.1', 0]]));
   assert.equal(await after(rig, 50, answer()), ['192.0.2.1']);
+});
+
+const day = 24 * 3_600_000;
+
+test('do not stay for ever while DNS fails, or for one family only', async (rig) => {
+  rig.book = createNameBook({ resolver: async () => rig.answer, now: () => rig.now, keepMs: day });
+  assert.equal(await after(rig, 0, answer('192.0.2.1', '2001:db8::1')), ['192.0.2.1', '2001:db8::1']);
+  const fails6: NameAnswer = { addresses: ['192.0.2.2'], failed: true, failedFamily: 6 };
+  assert.equal(await after(rig, day, fails6), ['192.0.2.2', '2001:db8::1']);
+  assert.equal(await after(rig, 5 * day, failed()), ['192.0.2.2', '2001:db8::1']);
+  assert.equal(await after(rig, day, failed()), ['192.0.2.2']);
+  assert.equal(await after(rig, day, failed()), []);
+});
+
+test('are remembered with the time of the last sight', async (rig) => {
+  rig.book = createNameBook({ resolver: async () => rig.answer, now: () => rig.now, keepMs: day });
+  rig.book.remember(
+    host,
+    new Map([
+      ['192.0.2.8', day / 2],
+      ['192.0.2.9', day],
+    ]),
+  );
+  assert.equal(await after(rig, 0, answer('192.0.2.1')), ['192.0.2.1', '192.0.2.8']);
+  assert.is(rig.book.unseenMs(host, '192.0.2.8'), day / 2);
+  assert.is(rig.book.unseenMs(host, '192.0.2.1'), 0);
+  assert.equal(await after(rig, day / 2, answer('192.0.2.1')), ['192.0.2.1']);
 });
 
 test('are bounded: names that were not asked for longest are forgotten, and so are addresses beyond 1,024', async (rig) => {
@@ -102,6 +129,62 @@ test('contain every answer of the last while and nothing older', async () => {
       }
     }),
   );
+});
+
+test('are asked for ever less often while no server answers, and as before once one does', async (rig) => {
+  const after100 = async (next: NameAnswer) => {
+    await after(rig, 100, next);
+    return rig.asked.splice(0).length;
+  };
+  for (let round = 0; round < 10; round++) await after100(failed());
+  let count = 0;
+  for (let round = 0; round < 100; round++) count += await after100(failed());
+  assert.ok(count < 10, `${count} of 100`);
+  for (let round = 0; round < 5_000; round++) count = await after100(failed('192.0.2.4'));
+  assert.is(count, 1);
+  assert.is(await after100(failed()), 1);
+});
+
+/** A book of which each question is answered when the test says so. */
+function heldBook() {
+  const asked = new Map<string, (found: NameAnswer) => void>();
+  const resolver = (name: string) =>
+    new Promise<NameAnswer>((resolve) => {
+      asked.set(name, resolve);
+    });
+  const over = Promise.withResolvers<void>();
+  const patience = { isOver: false, over: over.promise };
+  const end = () => {
+    patience.isOver = true;
+    over.resolve();
+  };
+  const book = createNameBook({ resolver, now: () => 0 });
+  return { book, asked, patience, end };
+}
+
+test('are those known from before when patience is over, and those of the answer at the next call', async () => {
+  const { book, asked, patience, end } = heldBook();
+  book.remember(host, new Map([['192.0.2.9', 0]]), 'shop');
+  const early = book.addressesOf(host, signal, 'shop', patience);
+  end();
+  assert.equal(await early, ['192.0.2.9']);
+  assert.is(book.isPending(host, 'shop'), true);
+  assert.equal(await book.addressesOf('other.example', signal, 'shop', patience), []);
+  assert.is(book.isPending('other.example', 'shop'), true);
+  assert.equal([...asked.keys()], [host]);
+  asked.get(host)?.(answer('192.0.2.1'));
+  assert.equal(await book.addressesOf(host, signal, 'shop'), ['192.0.2.1', '192.0.2.9']);
+  assert.is(book.isPending(host, 'shop'), false);
+});
+
+test('of a scope are asked for 16 at a time, and of each scope at least one', async () => {
+  const { book, asked, patience, end } = heldBook();
+  const calls = Array.from({ length: 30 * 40 }, (_, at) =>
+    book.addressesOf(`n${at}.example`, signal, `team-${Math.floor(at / 40)}`, patience),
+  );
+  assert.is(asked.size, 16 * 16 + 14);
+  end();
+  await Promise.all(calls);
 });
 
 /** Other addresses with each question, as many as an answer may have. */

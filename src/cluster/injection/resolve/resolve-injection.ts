@@ -2,6 +2,7 @@ import { cut, messagesOn } from '../../../runtime/bounds/foreign-text.ts';
 import { applyRules, outcome, type Rule } from '../../../runtime/settings/resolve.ts';
 import { unencrypted } from '../../../runtime/settings/setting.ts';
 import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/address.ts';
+import { maxExtra } from '../../egress/contract.ts';
 import { type TooLarge, tooLargeError } from '../../kube/known-objects.ts';
 import { isLabelled } from '../../kube/labels.ts';
 import type { Pod } from '../../kube/pod.ts';
@@ -97,8 +98,12 @@ function egressErrors(config: Config | undefined, all: readonly Config[]): strin
       ({ index, cidr }) =>
         `${place}[${index}].cidr: ${cut(cidr)} is nearly every address, so the egress policy would block nothing; name blocks of /8 (IPv6: /7) or smaller`,
     );
-  const others = all.filter(({ name }) => name !== config.name);
-  const together = [config, ...others].flatMap(blocksOf).map(({ block }) => block);
+  const together = own.map(({ block }) => block);
+  const maxTogether = together.length + maxExtra;
+  for (const other of all) {
+    if (together.length >= maxTogether) break;
+    if (other.name !== config.name) together.push(...blocksOf(other).map(({ block }) => block));
+  }
   return areTooWide(together)
     ? [
         `${place}: the blocks of this namespace's ServiceConfigs together cover more than a quarter of all addresses, so the egress policy would block little; name smaller ones`,

@@ -1,6 +1,6 @@
 import { type EgressRule, type NetworkPolicy, policyNames } from '../../../cluster/egress/contract.ts';
 import { concernsEgress, type ObservedRule, wideningPolicies } from '../../../cluster/egress/widening.ts';
-import { isExempt } from '../../../cluster/injection/protected-pods.ts';
+import { createSelection, isExempt } from '../../../cluster/injection/protected-pods.ts';
 import {
   type KnownNamespace,
   type KnownPod,
@@ -75,7 +75,7 @@ function ofNamespace({ name, labels }: KnownNamespace, content: Content, operato
   const pods = content.pods.get(name) ?? [];
   const surroundings: WorkloadContext = {
     labelled: isLabelled(labels),
-    serviceConfigs: content.configs.get(name) ?? [],
+    configOf: createSelection(content.configs.get(name) ?? []),
     nodes: noAgents,
     ...egressOf(name, content.policies.get(name) ?? [], pods),
   };

@@ -1,11 +1,19 @@
-import { isExempt, isOver, isProtected } from '../../../cluster/injection/protected-pods.ts';
+import {
+  createSelection,
+  isExempt,
+  isOver,
+  isProtected,
+  type Selection,
+} from '../../../cluster/injection/protected-pods.ts';
 import { isLabelled } from '../../../cluster/kube/labels.ts';
+import type { Pod } from '../../../cluster/kube/pod.ts';
 import type { NodeReportEntry } from '../../../cluster/resources/protection-report.ts';
 import type { Score } from '../../../cluster/score/contract.ts';
 import { scoreOf } from '../../../cluster/score/score-of.ts';
 import { factsOf, groupsOf, isConcerned } from '../../../cluster/score/workloads.ts';
+import { createTurns, takeInTurns } from '../../../runtime/lifecycle/turns.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
-import type { KnownNamespace, KnownWorkload, Workloads } from '../cluster-view.ts';
+import { type KnownNamespace, type KnownWorkload, specDiffers, type Workloads } from '../cluster-view.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
 import { createReportStore, createScoreGauge, reportStatus } from './protection-report.ts';
 import { type Controller, type ControllerDeps, type Indexes, runController } from './run-controller.ts';
@@ -19,6 +27,7 @@ export function startScoreController(deps: ScoreDeps): Controller {
   const templates = templatesOf(cluster.workloads);
   const gauge = createScoreGauge(metrics);
   const store = createReportStore(client, timing.trust);
+  const nextTurn = createTurns();
   const forget = leadership.onChange((leading) => {
     if (leading) return;
     gauge.clear();
@@ -36,7 +45,9 @@ export function startScoreController(deps: ScoreDeps): Controller {
       for (const { name } of cluster.namespaces.values()) yield name;
     },
     async reconcile(namespace, term) {
-      const scores = scoreNamespace(deps, templates, namespace);
+      const steps = selectionSteps(deps, templates, namespace);
+      const configOf = await takeInTurns(steps, nextTurn, () => term.throwIfAborted());
+      const scores = scoreNamespace(deps, templates, namespace, configOf);
       gauge.show(namespace, scores);
       // deleting a namespace deletes its report
       if (cluster.namespaces.get(namespace)?.terminating !== false) store.forget(namespace);
@@ -54,7 +65,9 @@ function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) =
   deps.egress.onChange(enqueue);
   pods.onChange(({ namespace }) => enqueue(namespace));
   workloads.onChange(({ namespace }) => enqueue(namespace));
-  serviceConfigs.onChange(({ namespace }) => enqueue(namespace));
+  serviceConfigs.onChange((config, before, gone) => {
+    if (specDiffers(config, before, gone)) enqueue(config.namespace);
+  });
   namespaces.onChange(({ name }) => enqueue(name));
   onNodeChanges(deps, nodesMs, enqueue);
 }
@@ -108,20 +121,44 @@ function allKnown(deps: ScoreDeps): boolean {
  * The scores of all workloads of a namespace that are or should be protected; none in namespaces that the webhook
  * skips.
  */
-export function scoreNamespace(deps: ScoreDeps, templates: Templates, namespace: string): readonly Score[] {
+export function scoreNamespace(
+  deps: ScoreDeps,
+  templates: Templates,
+  namespace: string,
+  configOf: Selection = selectionIn(deps, namespace),
+): readonly Score[] {
   const { cluster, indexes, nodes } = deps;
   const known = scoredNamespace(deps, namespace);
   if (known === undefined) return [];
   const surroundings = {
     labelled: isLabelled(known.labels),
-    serviceConfigs: [...indexes.serviceConfigs.in(namespace)],
-    nodes,
+    ...{ configOf, nodes },
     egressPolicy: deps.egress.egressPolicyOf(namespace),
     wideningPolicies: deps.egress.wideningPoliciesOf(namespace),
   };
   return groupsOf(indexes.pods.in(namespace), templates.in(namespace), cluster.workloads.ownerOf)
     .filter((group) => isConcerned(group, surroundings))
     .map((group) => scoreOf(factsOf(group, surroundings)));
+}
+
+function selectionIn({ indexes }: ScoreDeps, namespace: string): Selection {
+  return createSelection([...indexes.serviceConfigs.in(namespace)]);
+}
+
+/** Decides for what `scoreNamespace` asks about, in steps of one pod: thousands of pods beside as many ServiceConfigs. */
+function* selectionSteps(
+  deps: ScoreDeps,
+  templates: Templates,
+  namespace: string,
+): Generator<void, Selection> {
+  const configOf = selectionIn(deps, namespace);
+  const decide = (pod: Pod) => void configOf(pod);
+  for (const { template } of templates.in(namespace)) {
+    if (template !== undefined) yield decide(template);
+  }
+  const isEach = !isLabelled(scoredNamespace(deps, namespace)?.labels);
+  for (const { pod } of isEach ? deps.indexes.pods.in(namespace) : []) yield decide(pod);
+  return configOf;
 }
 
 /** Undefined for namespaces that the webhook skips or that are being deleted. */

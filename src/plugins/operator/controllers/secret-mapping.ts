@@ -8,6 +8,7 @@ import {
   type KnownSecretMapping,
   type KnownServiceConfig,
   mappingNames,
+  specDiffers,
 } from '../cluster-view.ts';
 import type { Controller, ControllerDeps, Indexes } from './run-controller.ts';
 import { startStatusController, validity, withTransition } from './status.ts';
@@ -31,7 +32,8 @@ export function startSecretMappingController(deps: ControllerDeps, indexes: Inde
     for (const name of names) controller.enqueue(`${namespace}/${name}`);
   };
   secretMappings.onChange(({ key }, _before, gone) => !gone && controller.enqueue(key));
-  serviceConfigs.onChange((config, before) => {
+  serviceConfigs.onChange((config, before, gone) => {
+    if (!specDiffers(config, before, gone)) return;
     enqueueNamed(config.namespace, config.spec.secretMappings);
     enqueueNamed(config.namespace, before?.spec.secretMappings);
   });

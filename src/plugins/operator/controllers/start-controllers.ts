@@ -18,6 +18,7 @@ import {
   type KnownPod,
   type KnownServiceConfig,
   maxConfigs,
+  specDiffers,
   tooManyConfigs,
 } from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
@@ -110,13 +111,34 @@ function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): C
     for (const { key } of indexes.serviceConfigs.in(namespace)) controller.enqueue(key);
   };
   // all ServiceConfigs of a namespace are judged together, so a change of one may affect the others
-  serviceConfigs.onChange(({ namespace }) => enqueueAll(namespace));
-  cluster.secretMappings.onChange(({ namespace }) => enqueueAll(namespace));
+  serviceConfigs.onChange((config, before, gone) => {
+    if (specDiffers(config, before, gone)) enqueueAll(config.namespace);
+    else controller.enqueue(config.key);
+  });
+  cluster.secretMappings.onChange((mapping, before, gone) => {
+    if (specDiffers(mapping, before, gone)) enqueueAll(mapping.namespace);
+  });
   namespaces.onChange(({ name }) => enqueueAll(name));
   cluster.pods.onChange((pod, before, gone) => {
-    if (countsDiffer(pod, before, gone)) enqueueAll(pod.namespace);
+    if (!countsDiffer(pod, before, gone)) return;
+    for (const config of selecting(indexes, pod, before)) controller.enqueue(config.key);
   });
   return controller;
+}
+
+/** ServiceConfigs that count a pod, or did before it changed; none where there are too many to be in force. */
+function* selecting(
+  { serviceConfigs }: Indexes,
+  { namespace, pod }: KnownPod,
+  before: KnownPod | undefined,
+): Generator<KnownServiceConfig> {
+  if (serviceConfigs.count(namespace) > maxConfigs) return;
+  const { labels } = pod.metadata;
+  const former = before?.pod.metadata.labels ?? labels;
+  for (const config of serviceConfigs.in(namespace)) {
+    const { selector } = config.spec;
+    if (selects(selector, labels) || (former !== labels && selects(selector, former))) yield config;
+  }
 }
 
 function excessIn(indexes: Indexes, namespace: string): readonly string[] {
@@ -227,7 +249,7 @@ function judgeServiceConfig(
 function othersThan({ name }: KnownServiceConfig, all: readonly KnownServiceConfig[]): KnownServiceConfig[] {
   const selector = { matchExpressions: [{ key: 'app', operator: 'In' as const, values: [] }] };
   return all
-    .filter((other) => other.name !== name)
+    .filter((other) => other.name !== name && other.spec.egress !== undefined)
     .map((other) => ({ ...other, spec: { ...other.spec, selector } }));
 }
 

@@ -6,14 +6,16 @@ import {
   type NetworkPolicy,
   policyNames,
 } from '../../../cluster/egress/contract.ts';
+import { formatHosts, isNoted, parseHosts } from '../../../cluster/egress/hosts.ts';
 import { egressPolicies } from '../../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../cluster/egress/wanted.ts';
 import { wideningPolicies } from '../../../cluster/egress/widening.ts';
-import { isExempt, isProtected } from '../../../cluster/injection/protected-pods.ts';
+import { createSelection, isExempt, isProtected } from '../../../cluster/injection/protected-pods.ts';
 import { apply, hasCode, type KubeClient, unless } from '../../../cluster/kube/client.ts';
 import { gatherFacts } from '../../../cluster/kube/gather-facts.ts';
 import { managedBy } from '../../../cluster/kube/labels.ts';
 import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
+import { createTurns, takeInTurns } from '../../../runtime/lifecycle/turns.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { byNamespace, type FollowedKind, type KnownPod, type KnownServiceConfig } from '../cluster-view.ts';
 import type { ControllerDeps, Indexes, Reconciled } from '../controllers/run-controller.ts';
@@ -36,6 +38,7 @@ export type Reconcile = (
 export function createReconcile({ deps, indexes, policies, tuning }: LookOptions): Reconcile {
   const { client, log, cluster, defaults } = deps;
   const { in: policiesIn } = byNamespace(policies);
+  const nextTurn = createTurns();
   return async (namespace, term, signal) => {
     const place = cluster.namespaces.get(namespace);
     // deleting a namespace deletes its objects
@@ -45,7 +48,9 @@ export function createReconcile({ deps, indexes, policies, tuning }: LookOptions
     const { vaultAddress } = defaults;
     const wanted: Wanted | undefined = isExempt(namespace, deps.namespace)
       ? undefined
-      : wantedIn({ pods, serviceConfigs, vaultAddress });
+      : await takeInTurns(wantedSteps({ pods, serviceConfigs, vaultAddress }), nextTurn, () =>
+          signal.throwIfAborted(),
+        );
     const given: ReconcileDeps = { client, log, tuning, term, policiesIn, policyOf: policies.get };
     if (wanted !== undefined) return reconcileNamespace(namespace, wanted, pods, given, signal);
     const laterMs = await retire(namespace, Object.values(policyNames(namespace)), given, signal);
@@ -60,17 +65,17 @@ export interface NamespaceContent {
   readonly vaultAddress: string | undefined;
 }
 
-/** The union over a namespace; undefined if it has neither protected pods nor ServiceConfigs. */
-function wantedIn(content: NamespaceContent): Wanted | undefined {
-  const { vaultAddress } = content;
-  const configs = [...content.serviceConfigs];
-  const pods = [...content.pods];
-  if (configs.length === 0 && pods.length === 0) return undefined;
-  const urls = [
-    ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
-    ...pods.map(({ pod }) => urlsOfPod(pod, configs, vaultAddress)),
-  ];
-  return unionOf(urls, configs);
+/** The union over a namespace, in steps of one object; undefined if it has neither protected pods nor ServiceConfigs. */
+function* wantedSteps(content: NamespaceContent): Generator<void, Wanted | undefined> {
+  const { pods, serviceConfigs, vaultAddress } = content;
+  const configs = [...serviceConfigs];
+  const configOf = createSelection(configs);
+  const urls = configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress));
+  for (const { pod } of pods) {
+    urls.push(urlsOfPod(pod, configOf, vaultAddress));
+    yield;
+  }
+  return urls.length === 0 ? undefined : unionOf(urls, configs);
 }
 
 interface ReconcileDeps {
@@ -101,7 +106,11 @@ async function reconcileNamespace(
     const known = deps.policyOf(`${namespace}/${name}`);
     if (known !== undefined) deps.term.adopt(known);
   }
-  const facts = await gatherFacts(namespace, wanted, deps.term.addresses, signal);
+  const { term } = deps;
+  const isNew = deps.policyOf(`${namespace}/${policyNames(namespace).main}`) === undefined;
+  const facts = await term.waiting.run(isNew, (patienceMs) =>
+    gatherFacts(namespace, wanted, term.addresses, signal, patienceMs),
+  );
   const { policies, warnings } = egressPolicies(facts);
   const foreign = await keepAll(policies, deps, signal);
   const byName = await deps.term.cilium.keep(facts, signal);
@@ -123,14 +132,30 @@ async function keepAll(
   signal: AbortSignal,
 ): Promise<string[]> {
   const foreign: string[] = [];
-  for (const policy of policies) {
-    const { namespace, name } = policy.metadata;
+  for (const plain of policies) {
+    const { namespace, name } = plain.metadata;
+    const policy = noted(plain, policyOf(`${namespace}/${name}`), term.sightsIn(namespace));
     term.unneeded.forget(`${namespace}/${name}`);
     const kept = await keepPolicy(client, policy, policyOf(`${namespace}/${name}`), signal);
     if (kept === 'applied') log.info('egress.policy.applied', { namespace, policy: name });
     if (kept === 'foreign') foreign.push(name);
   }
   return foreign;
+}
+
+/** With the times of its addresses, or with the annotation that is there if these have hardly changed. */
+function noted(
+  policy: NetworkPolicy,
+  known: KnownPolicy | undefined,
+  { minute, unseen }: ReturnType<EgressTerm['sightsIn']>,
+): NetworkPolicy {
+  const { annotations, ...metadata } = policy.metadata;
+  const hosts = parseHosts(annotations?.[hostsAnnotation] ?? '');
+  if (hosts.size === 0) return policy;
+  const text = known?.hosts;
+  const value =
+    text !== undefined && isNoted(text, hosts, minute, unseen) ? text : formatHosts(hosts, minute, unseen);
+  return { ...policy, metadata: { ...metadata, annotations: { [hostsAnnotation]: value } } };
 }
 
 /**
@@ -181,22 +206,32 @@ function distinctLabels(pods: readonly KnownPod[]): Readonly<Record<string, stri
 function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
   const hosts = (endpoints: readonly EgressEndpoint[], what: string) =>
     endpoints.flatMap((to) =>
-      to.kind === 'external' && to.addresses.length === 0 ? [`${what} ${to.host}`] : [],
+      to.kind === 'external' && to.addresses.length === 0 && !to.isPending ? [`${what} ${to.host}`] : [],
     );
   return [...new Set([...hosts(vaults, 'Secrets server'), ...hosts(stores, 'Object store')])].sort();
 }
 
 /** So many addresses take as long again to look up and to compare as all else of a namespace. */
 const manyAddresses = 512;
+/** Of names that have yet to be answered for, a few at a time. */
+const manyPending = 256;
 
 /**
  * With jitter, so that the namespaces do not ask at the same time. A namespace with thousands of addresses, which name
  * servers of its users may make up, comes less often.
  */
 function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
+  const pending = pendingIn(facts);
+  if (pending > 0) return tuning.pendingMs * (1 + pending / manyPending) * jitter();
   const isUnresolved = unresolvedIn(facts).length > 0;
   const usualMs = isUnresolved ? tuning.unresolvedMs : tuning.refreshMs;
-  return usualMs * (1 + addressesIn(facts) / manyAddresses) * (0.8 + 0.4 * Math.random());
+  return usualMs * (1 + addressesIn(facts) / manyAddresses) * jitter();
+}
+
+const jitter = () => 0.8 + 0.4 * Math.random();
+
+function pendingIn({ vaults, stores, extra }: EgressFacts): number {
+  return [...vaults, ...stores, ...extra].filter((to) => 'isPending' in to && to.isPending).length;
 }
 
 function addressesIn({ vaults, stores, extra }: EgressFacts): number {

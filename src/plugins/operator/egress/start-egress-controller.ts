@@ -8,7 +8,7 @@ import { type NameResolver, systemResolver } from '../../../cluster/kube/name-bo
 import { type KnownPolicy, type PolicyObject, projectPolicy } from '../../../cluster/kube/project-objects.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { type ClusterView, type FollowedKind, follow, type KnownPod } from '../cluster-view.ts';
+import { type ClusterView, type FollowedKind, follow, type KnownPod, specDiffers } from '../cluster-view.ts';
 import {
   type ControllerDeps,
   commonOptions,
@@ -117,7 +117,9 @@ function enqueueChanges(
   cluster.pods.onChange((pod, before, gone) => {
     if (matters(pod, before, gone)) enqueue(pod.namespace);
   });
-  cluster.serviceConfigs.onChange(({ namespace }) => enqueue(namespace));
+  cluster.serviceConfigs.onChange((config, before, gone) => {
+    if (specDiffers(config, before, gone)) enqueue(config.namespace);
+  });
   cluster.namespaces.onChange(({ name }, before, gone) => {
     if (gone || before === undefined) enqueue(name);
   });

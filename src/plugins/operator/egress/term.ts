@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CiliumPolicy, ciliumPolicies } from '../../../cluster/egress/cilium-policies.ts';
 import type { EgressFacts } from '../../../cluster/egress/contract.ts';
-import { parseHosts } from '../../../cluster/egress/policies.ts';
+import { parseSights, type UnseenMinutes, unseenSince } from '../../../cluster/egress/hosts.ts';
 import { apply, hasCode, type KubeClient, type KubeObject, unless } from '../../../cluster/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../../cluster/kube/cluster-addresses.ts';
 import { isOperators, type OwnedMetadata } from '../../../cluster/kube/labels.ts';
@@ -12,6 +12,7 @@ import {
   type NameResolver,
 } from '../../../cluster/kube/name-book.ts';
 import type { KnownPolicy } from '../../../cluster/kube/project-objects.ts';
+import { defaultQueueTuning } from '../../../cluster/kube/work-queue.ts';
 
 export interface EgressTuning {
   /** About how often names outside the cluster, Services and the API server are looked up. */
@@ -27,8 +28,16 @@ export interface EgressTuning {
   readonly keepMs: number;
   /** For how long an answer of DNS or the API server is reused. */
   readonly freshMs: number;
+  /** For how long a reconciliation waits for name servers; the policy then has what is known. */
+  readonly patienceMs: number;
+  /** The same while others wait, and for a policy that does not exist yet: until then the pods may reach everything. */
+  readonly littlePatienceMs: number;
+  /** How soon a reconciliation that did not wait for all names is repeated. */
+  readonly pendingMs: number;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
+  /** The time of day, in milliseconds since 1970. */
+  readonly date: () => number;
 }
 
 export const defaultTuning: EgressTuning = {
@@ -37,7 +46,11 @@ export const defaultTuning: EgressTuning = {
   graceMs: 120_000,
   keepMs: 24 * 3_600_000,
   freshMs: 20_000,
+  patienceMs: 3_000,
+  littlePatienceMs: 250,
+  pendingMs: 2_000,
   now: () => performance.now(),
+  date: () => Date.now(),
 };
 
 /** What this replica knows while it leads. A new term starts from nothing, because the old state is stale. */
@@ -46,10 +59,14 @@ export interface EgressTerm {
   readonly cilium: CiliumKeeper;
   readonly states: Map<string, NamespaceState>;
   readonly unneeded: Unneeded;
+  readonly waiting: Waiting;
   /** Takes over the addresses that a policy permits, so that a failure or change of DNS does not remove them. */
   adopt(policy: KnownPolicy): void;
+  /** What policies of the namespace note of their names. */
+  sightsIn(namespace: string): { readonly minute: number; readonly unseen: UnseenMinutes };
 }
 
+const minuteMs = 60_000;
 /** A name counts once in each namespace. */
 const mostNames = 10_000;
 /** That several namespaces share; each may have 512 addresses. */
@@ -61,7 +78,8 @@ export function createTerm(
   tuning: EgressTuning,
   onApplied: CiliumKeeperOptions['onApplied'],
 ): EgressTerm {
-  const { keepMs, freshMs, now, graceMs } = tuning;
+  const { keepMs, freshMs, now, date, graceMs } = tuning;
+  const minuteNow = () => Math.floor(date() / minuteMs);
   const answers = createRecent<NameAnswer>({ now, freshMs, max: maxAnswers });
   const names = createNameBook({
     resolver: (host, signal) => answers.get(host, () => resolver(host, signal)),
@@ -73,12 +91,50 @@ export function createTerm(
     cilium: createCiliumKeeper({ client, now, onApplied }),
     states: new Map(),
     unneeded: createUnneeded(graceMs, now),
+    waiting: createWaiting(tuning),
     adopt({ ours, uid, namespace, hosts = '' }) {
       // only once: afterwards the term has newer addresses
       if (!ours || adopted.has(uid)) return;
       adopted.add(uid);
       // a user of that namespace may have written this policy, and must not affect other namespaces
-      for (const [host, addresses] of parseHosts(hosts)) names.remember(host, addresses, namespace);
+      const sights = parseSights(hosts);
+      const unseen = unseenSince(sights, minuteNow());
+      for (const [host, addresses] of sights.hosts) {
+        const known = [...addresses.keys()].map((each) => [each, unseen(host, each) * minuteMs] as const);
+        names.remember(host, new Map(known), namespace);
+      }
+    },
+    sightsIn: (namespace) => ({
+      minute: minuteNow(),
+      // rounded up, so that addresses are forgotten in the end, however often the leader changes
+      unseen(host, address) {
+        const unseenMs = names.unseenMs(host, address, namespace);
+        return unseenMs <= freshMs ? 0 : Math.ceil(unseenMs / minuteMs);
+      },
+    }),
+  };
+}
+
+/**
+ * Namespaces whose name servers are waited for at a time. All others have workers left, however many namespaces name
+ * silent servers.
+ */
+const maxWaiting = defaultQueueTuning.workers / 2;
+
+interface Waiting {
+  /** Runs work that may wait for name servers that long. */
+  run<T>(isNew: boolean, work: (patienceMs: number) => Promise<T>): Promise<T>;
+}
+
+function createWaiting({ patienceMs, littlePatienceMs }: EgressTuning): Waiting {
+  let count = 0;
+  return {
+    async run(isNew, work) {
+      if (isNew || count >= maxWaiting) return work(littlePatienceMs);
+      count += 1;
+      return work(patienceMs).finally(() => {
+        count -= 1;
+      });
     },
   };
 }

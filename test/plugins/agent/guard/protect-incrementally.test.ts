@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createTurns, protectIncrementally } from '../../../../src/plugins/agent/guard/create-guard.ts';
+import { protectIncrementally } from '../../../../src/plugins/agent/guard/create-guard.ts';
+import { createTurns } from '../../../../src/runtime/lifecycle/turns.ts';
 import { type FakePrograms, fakePrograms } from './support/fake-programs.ts';
 import { type Family, startFamily } from './support/family.ts';
 

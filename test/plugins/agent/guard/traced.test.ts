@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createTurns, takeInTurns } from '../../../../src/plugins/agent/guard/create-guard.ts';
 import { tracedSteps } from '../../../../src/plugins/agent/guard/descendants.ts';
+import { createTurns, takeInTurns } from '../../../../src/runtime/lifecycle/turns.ts';
 import { launch } from '../../../support/child.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 

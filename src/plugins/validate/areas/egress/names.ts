@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contains, parseAddress, parseBlock } from '../../../../cluster/egress/address.ts';
 import { hostsAnnotation, type NetworkPolicy, policyNames } from '../../../../cluster/egress/contract.ts';
-import { parseHosts } from '../../../../cluster/egress/policies.ts';
+import { parseHosts } from '../../../../cluster/egress/hosts.ts';
 import type { ObservedSpec } from '../../../../cluster/egress/widening.ts';
 import { unless } from '../../../../cluster/kube/client.ts';
 import { type NameResolver, systemResolver } from '../../../../cluster/kube/name-book.ts';

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NetworkPolicy } from '../../../../cluster/egress/contract.ts';
-import { egressPolicies, parseHosts } from '../../../../cluster/egress/policies.ts';
+import { parseHosts } from '../../../../cluster/egress/hosts.ts';
+import { egressPolicies } from '../../../../cluster/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../../cluster/egress/wanted.ts';
 import { type ObservedPolicy, wideningPolicies } from '../../../../cluster/egress/widening.ts';
+import { createSelection } from '../../../../cluster/injection/protected-pods.ts';
 import { createClusterAddresses } from '../../../../cluster/kube/cluster-addresses.ts';
 import { gatherFacts } from '../../../../cluster/kube/gather-facts.ts';
 import { createNameBook, type NameBook, systemResolver } from '../../../../cluster/kube/name-book.ts';
@@ -108,9 +110,10 @@ export const egressOf = shared(async (context): Promise<readonly EgressOf[]> => 
   for (const { name } of places) {
     const [pods, own] = [podsIn.get(name) ?? [], configsIn.get(name) ?? []];
     if (pods.length + own.length === 0) continue;
+    const configOf = createSelection(own);
     const urls = [
       ...own.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
-      ...pods.map(({ pod }) => urlsOfPod(pod, own, vaultAddress)),
+      ...pods.map(({ pod }) => urlsOfPod(pod, configOf, vaultAddress)),
     ];
     const gathered = await gather(name, unionOf(urls, own));
     found.push({ namespace: name, pods, policies: policiesIn.get(name) ?? [], ...gathered });
@@ -154,6 +157,8 @@ function notedNames(policiesIn: Policies): NameBook {
   );
   return {
     addressesOf: async (host, _signal, namespace = '') => noted.get(namespace)?.get(host) ?? [],
+    isPending: () => false,
+    unseenMs: () => 0,
     remember() {},
     isFull: () => false,
   };

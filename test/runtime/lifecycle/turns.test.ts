@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createTurns, takeInTurns } from '../../../../src/plugins/agent/guard/create-guard.ts';
+import { createTurns, takeInTurns } from '../../../src/runtime/lifecycle/turns.ts';
 
 const test = suite('work in turns');
 const clock = new Int32Array(new SharedArrayBuffer(4));
