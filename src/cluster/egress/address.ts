@@ -144,6 +144,25 @@ export function contains(outer: Block, inner: Block): boolean {
   return firstOf(inner.address, outer.prefix).toString() === outer.address.toString();
 }
 
+/** Whether one of the blocks contains another, in as many steps as they have lengths: there may be thousands. */
+export function coverOf(blocks: readonly Block[]): (inner: Block) => boolean {
+  const byLength = new Map<string, Block & { readonly first: Set<string> }>();
+  for (const block of blocks) {
+    const key = `${block.address.kind()}/${block.prefix}`;
+    const alike = byLength.get(key) ?? { ...block, first: new Set() };
+    byLength.set(key, alike);
+    alike.first.add(block.address.toString());
+  }
+  const lengths = [...byLength.values()];
+  return ({ address, prefix }) =>
+    lengths.some(
+      (outer) =>
+        outer.address.kind() === address.kind() &&
+        outer.prefix <= prefix &&
+        outer.first.has(firstOf(address, outer.prefix).toString()),
+    );
+}
+
 function firstOf(address: Address, prefix: number): Address {
   const bytes = address.toByteArray().map((byte, index) => byte & maskOf(prefix - index * 8));
   return ipaddr.fromByteArray(bytes);

@@ -4,7 +4,12 @@ import {
   credentialSource,
   type InjectedCredentials,
 } from '../injection/mutate/proxy-container.ts';
-import { containersOf, proxyName, type Selection, wrappedContainers } from '../injection/protected-pods.ts';
+import {
+  type ConfigSelection,
+  containersOf,
+  proxyName,
+  wrappedContainers,
+} from '../injection/protected-pods.ts';
 import type { Container, Pod } from '../kube/pod.ts';
 import type { EgressDestination, ServiceConfigSpec } from '../resources/resources.ts';
 import { contains, parseBlock } from './address.ts';
@@ -25,7 +30,7 @@ export interface Wanted {
  * default. Annotations of existing pods do not count: they can be changed, and a policy is for all pods of its
  * namespace.
  */
-export function urlsOfPod(pod: Pod, configOf: Selection, vaultAddress: string | undefined): PodUrls {
+export function urlsOfPod(pod: Pod, configOf: ConfigSelection, vaultAddress: string | undefined): PodUrls {
   return writtenUrls(pod) ?? urlsOfSpec(configOf(pod)?.spec ?? {}, vaultAddress);
 }
 

@@ -1,5 +1,5 @@
 import { type LabelSelector, selects } from '../kube/labels.ts';
-import { type Block, contains, parseBlock } from './address.ts';
+import { type Block, coverOf, parseBlock } from './address.ts';
 import { type EgressRule, type NetworkPolicy, namespaceName, type Peer } from './contract.ts';
 import { byText } from './grants.ts';
 
@@ -19,54 +19,81 @@ export interface WideningQuestion {
  * as wider.
  */
 export function wideningPolicies({ ours, others, pods }: WideningQuestion): string[] {
+  const own = ours.map(({ metadata, spec }) => ({
+    spec,
+    rules: spec.egress.map(coverOfRule(metadata.namespace)),
+  }));
   return others
     .filter(({ spec }) => concernsEgress(spec))
-    .filter((policy) => pods.some((labels) => widens(policy, allowedTo(labels, ours), labels)))
+    .filter((policy) => widens(policy, own, pods))
     .map(({ name }) => name)
     .sort(byText);
 }
 
-interface Allowed {
-  readonly namespace: string;
-  readonly rules: readonly EgressRule[];
+interface OwnPolicy {
+  readonly spec: NetworkPolicy['spec'];
+  readonly rules: readonly Cover[];
 }
 
-function allowedTo(labels: Labels, ours: readonly NetworkPolicy[]): Allowed[] {
-  return ours
-    .filter(({ spec }) => selects(spec.podSelector, labels))
-    .map(({ metadata, spec }) => ({ namespace: metadata.namespace, rules: spec.egress }));
+/** Of one of our rules. */
+interface Cover {
+  readonly ports: EgressRule['ports'];
+  readonly hasPeer: (peer: ObservedPeer) => boolean;
 }
 
-function widens({ spec }: ObservedPolicy, allowed: readonly Allowed[], labels: Labels): boolean {
-  if (!selects(spec.podSelector ?? {}, labels)) return false;
-  return (spec.egress ?? []).some((rule) => !isCovered(rule, allowed));
+/** Decided once for all pods that the same policies of ours select. */
+function widens({ spec }: ObservedPolicy, own: readonly OwnPolicy[], pods: readonly Labels[]): boolean {
+  const decided = new Map<string, boolean>();
+  return pods.some((labels) => {
+    if (!selects(spec.podSelector ?? {}, labels)) return false;
+    const selecting = own.map((policy) => selects(policy.spec.podSelector, labels));
+    const key = selecting.join();
+    const known = decided.get(key);
+    if (known !== undefined) return known;
+    const allowed = own.filter((_policy, index) => selecting[index]).flatMap(({ rules }) => rules);
+    const isWider = (spec.egress ?? []).some((rule) => !isCovered(rule, allowed));
+    decided.set(key, isWider);
+    return isWider;
+  });
 }
 
 /** Each peer on each port must be allowed by one of our rules. */
-function isCovered({ to = [], ports = [] }: ObservedRule, allowed: readonly Allowed[]): boolean {
+function isCovered({ to = [], ports = [] }: ObservedRule, allowed: readonly Cover[]): boolean {
   if (to.length === 0 || ports.length === 0) return false;
-  return to.every((peer) =>
-    ports.every((port) =>
-      allowed.some(({ namespace, rules }) => rules.some((rule) => covers(rule, namespace, peer, port))),
-    ),
-  );
+  return to.every((peer) => {
+    const covering = allowed.filter(({ hasPeer }) => hasPeer(peer));
+    return ports.every((port) => covering.some((rule) => rule.ports.some((own) => coversPort(own, port))));
+  });
 }
 
-function covers(rule: EgressRule, namespace: string, peer: ObservedPeer, port: ObservedPort): boolean {
-  return (
-    rule.to.some((own) => coversPeer(own, namespace, peer)) && rule.ports.some((own) => coversPort(own, port))
-  );
-}
+const coverOfRule =
+  (namespace: string) =>
+  ({ to, ports }: EgressRule): Cover => {
+    const hasBlock = coverOf(
+      to.flatMap((own) => ('ipBlock' in own ? (parseBlock(own.ipBlock.cidr) ?? []) : [])),
+    );
+    const selectors = to.flatMap((own) => ('ipBlock' in own ? [] : [own]));
+    return {
+      ports,
+      hasPeer(peer) {
+        const block = blockOf(peer.ipBlock?.cidr);
+        return (
+          (block !== undefined && hasBlock(block)) ||
+          selectors.some((own) => coversPeer(own, namespace, peer))
+        );
+      },
+    };
+  };
 
 function coversPort(own: EgressRule['ports'][number], { protocol = 'TCP', port, endPort }: ObservedPort) {
   return own.protocol === protocol && own.port === port && (endPort ?? port) === port;
 }
 
-function coversPeer(own: Peer, namespace: string, other: ObservedPeer): boolean {
-  if ('ipBlock' in own) {
-    const [outer, inner] = [own.ipBlock.cidr, other.ipBlock?.cidr].map(blockOf);
-    return outer !== undefined && inner !== undefined && contains(outer, inner);
-  }
+function coversPeer(
+  own: Exclude<Peer, { ipBlock: unknown }>,
+  namespace: string,
+  other: ObservedPeer,
+): boolean {
   const { ipBlock, namespaceSelector = only(namespace), podSelector = {} } = other;
   return (
     ipBlock === undefined &&

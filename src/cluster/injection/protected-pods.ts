@@ -87,13 +87,13 @@ export function selectServiceConfig<T extends CreatedConfig>(pod: Pod, configs: 
 }
 
 /** Selects a pod's ServiceConfig. */
-export type Selection<T extends CreatedConfig = CreatedConfig> = (pod: Pod) => T | undefined;
+export type ConfigSelection<T extends CreatedConfig = CreatedConfig> = (pod: Pod) => T | undefined;
 
 /**
  * As `selectServiceConfig`, for many pods: decided once for labels that are one object, as the cluster view keeps those
  * of a workload's pods.
  */
-export function createSelection<T extends CreatedConfig>(configs: readonly T[]): Selection<T> {
+export function createSelection<T extends CreatedConfig>(configs: readonly T[]): ConfigSelection<T> {
   const known = new Map<PodMetadata['labels'], T | undefined>();
   return (pod) => {
     const { labels } = pod.metadata;

@@ -27,12 +27,12 @@ export interface ClusterAddressesOptions {
 /** Addresses of pods' destinations, for egress policies. Every method throws a KubeError if the API server fails. */
 export interface ClusterAddresses {
   /** @param namespace of the connecting pods, where a host without dots is a Service */
-  endpointOf(to: Destination, namespace: string, signal: AbortSignal, how?: Look): Promise<EgressEndpoint>;
+  endpointOf(to: Destination, namespace: string, signal: AbortSignal, how?: LookUp): Promise<EgressEndpoint>;
   extraOf(
     extra: EgressDestination,
     namespace: string,
     signal: AbortSignal,
-    how?: Pick<Look, 'patience'>,
+    how?: Pick<LookUp, 'patience'>,
   ): Promise<EgressFacts['extra'][number]>;
   /** Whether addresses of names were left out, because those of this namespace have too many. */
   isFull(namespace: string): boolean;
@@ -40,7 +40,7 @@ export interface ClusterAddresses {
   dns(signal: AbortSignal): Promise<DnsFacts>;
 }
 
-interface Look {
+interface LookUp {
   /** Default: TCP. */
   readonly protocol?: Protocol;
   /** As of `NameBook.addressesOf`. */

@@ -1,4 +1,4 @@
-import { asksForWrapper, isOver, type Selection } from '../injection/protected-pods.ts';
+import { asksForWrapper, type ConfigSelection, isOver } from '../injection/protected-pods.ts';
 import type { KnownPod, KnownWorkload, OwnerOf } from '../kube/known-objects.ts';
 import { isLabelled } from '../kube/labels.ts';
 import type { Pod } from '../kube/pod.ts';
@@ -43,7 +43,7 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
 interface RequestedSettings {
   /** The namespace is labelled, so all of its workloads are scored. */
   readonly labelled: boolean;
-  readonly configOf: Selection;
+  readonly configOf: ConfigSelection;
 }
 
 /** Whether to score a workload: it is protected, should be, or is in a namespace with protected pods. */

@@ -191,4 +191,21 @@ test('no policy, however malformed, makes it fail', () => {
   fc.assert(fc.property(spec, (each) => void names(known(each))));
 });
 
+test('are found soon, whatever others write and however many labels pods have', () => {
+  const peers = Array.from({ length: 3_000 }, (_, at) => ({
+    ipBlock: { cidr: `10.1.${at >> 8}.${at & 255}/32` },
+  }));
+  const ports = [{ protocol: 'TCP' as const, port: 443 }];
+  const rule = { to: peers, ports };
+  const [like] = ours;
+  assert.ok(like);
+  const own = [{ ...like, spec: { ...like.spec, egress: [rule] } }];
+  const others = [{ name: 'same', spec: egress({ to: peers.toReversed(), ports }) }];
+  const pods = Array.from({ length: 1_000 }, (_, at) => ({ 'svc/protected': 'true', app: `${at}` }));
+  const before = process.cpuUsage();
+  assert.equal(wideningPolicies({ ours: own, others, pods }), []);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok((user + system) / 1_000 < 1_000, `${(user + system) / 1_000} ms`);
+});
+
 test.run();

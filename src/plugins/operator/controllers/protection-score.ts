@@ -1,9 +1,9 @@
 import {
+  type ConfigSelection,
   createSelection,
   isExempt,
   isOver,
   isProtected,
-  type Selection,
 } from '../../../cluster/injection/protected-pods.ts';
 import { isLabelled } from '../../../cluster/kube/labels.ts';
 import type { Pod } from '../../../cluster/kube/pod.ts';
@@ -125,7 +125,7 @@ export function scoreNamespace(
   deps: ScoreDeps,
   templates: Templates,
   namespace: string,
-  configOf: Selection = selectionIn(deps, namespace),
+  configOf: ConfigSelection = selectionIn(deps, namespace),
 ): readonly Score[] {
   const { cluster, indexes, nodes } = deps;
   const known = scoredNamespace(deps, namespace);
@@ -141,7 +141,7 @@ export function scoreNamespace(
     .map((group) => scoreOf(factsOf(group, surroundings)));
 }
 
-function selectionIn({ indexes }: ScoreDeps, namespace: string): Selection {
+function selectionIn({ indexes }: ScoreDeps, namespace: string): ConfigSelection {
   return createSelection([...indexes.serviceConfigs.in(namespace)]);
 }
 
@@ -150,7 +150,7 @@ function* selectionSteps(
   deps: ScoreDeps,
   templates: Templates,
   namespace: string,
-): Generator<void, Selection> {
+): Generator<void, ConfigSelection> {
   const configOf = selectionIn(deps, namespace);
   const decide = (pod: Pod) => void configOf(pod);
   for (const { template } of templates.in(namespace)) {
