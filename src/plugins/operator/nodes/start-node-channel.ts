@@ -67,12 +67,12 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   const { memory = new CallerMemory(connections) } = options;
   const answer = createAnswer({ watch, leadership, tokens, metrics, log });
   const keptOut = new BoundedMap<string, true>(maxKeptOut, { age: { mostMs: keptOutMs, now } });
-  const floods = new RateLimitedLog(log, floodLines, now);
+  const limitedLog = new RateLimitedLog(log, floodLines, now);
   const endpoint = await createGrpcEndpoint({
     ...{ answer, memory: memory.reports },
     onFlood(peer) {
       keptOut.set(peer, true);
-      floods.warn('nodes.flooded', (leftOut) => ({ peer, linesLeftOut: leftOut || undefined }));
+      limitedLog.warn('nodes.flooded', (leftOut) => ({ peer, linesLeftOut: leftOut || undefined }));
     },
   });
   const isLetIn = (peer: string) => keptOut.peek(peer) === undefined;
