@@ -116,7 +116,7 @@ test('callers that read long answers slowly give way to one that waits for their
 });
 
 /** One more than there are connections. */
-const maxConnections = 512;
+const maxConnections = 448;
 
 test('callers that are refused, and send no body, keep no connection from others, and end no request', async () => {
   const crowd = new Crowd(proxy.url);

@@ -50,7 +50,7 @@ const stallMs = 60_000;
  */
 const connectionBounds = { handshakes: 64, requests: 2, staleMs: 5_000 };
 /** A TLS connection takes 66 KiB, and what it sends is there a second time, encrypted. */
-const crowdOf = { http: { connections: 512, requests: 96 }, tls: { connections: 192, requests: 48 } };
+const crowdOf = { http: { connections: 448, requests: 96 }, tls: { connections: 192, requests: 48 } };
 
 export interface ProcessOptions {
   readonly config: ProxyConfig;
