@@ -35,7 +35,8 @@ function write(path: string, text: string): void {
   writeFileSync(join(tree, path), text);
 }
 
-const pack = () => npm(['pack', '--dry-run'], tree, { env: { ...npmEnv(), PATH: programs } });
+const pack = () =>
+  npm(['pack', '--dry-run', '--loglevel', 'notice'], tree, { env: { ...npmEnv(), PATH: programs } });
 
 test('ends where what machines without compilers need would be left out', async () => {
   const { status, stderr } = await pack();
