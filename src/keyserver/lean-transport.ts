@@ -27,7 +27,8 @@ import { isEncodedPath } from './path.ts';
 import { SecretPool } from './secret-client/secret-pool.ts';
 
 /**
- * The key server's API over `node:http` only, for processes that start fast or call often.
+ * The key server's API, for processes that start fast or call often: control calls over `node:http`, calls with keys
+ * over sockets whose memory is zeroed.
  * @throws SvcError (exit 78) for unusable TLS files
  */
 export function createLeanTransport(connection: VaultConnectionSettings): VaultTransport {

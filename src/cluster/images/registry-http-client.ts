@@ -200,13 +200,15 @@ export interface ConnectRules {
  * Allows only addresses that a registry may have. Each connection's address is checked as it is resolved, so DNS
  * rebinding gains nothing.
  */
-export const judgedLookup =
-  (rules: ConnectRules): NonNullable<ConnectionRules['lookup']> =>
-  (host, port) => {
+export function judgedLookup(rules: ConnectRules): NonNullable<ConnectionRules['lookup']> {
+  // once instead of for each connection, because it reads the machine's search domains
+  const within = lookupWithin(rules);
+  return (host, port) => {
     if (rules.trusted?.has(`${host}:${port}`)) return undefined;
-    if (isIP(host) === 0) return lookupWithin(rules);
+    if (isIP(host) === 0) return within;
     return mayBeRegistry(host, rules) ? undefined : unsuitable(host);
   };
+}
 
 /** Host and port of a URL, without brackets. */
 export function placeOf(url: URL): string {

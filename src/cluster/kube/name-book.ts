@@ -228,7 +228,7 @@ export interface NameAnswer {
 export type NameResolver = (host: string, signal: AbortSignal) => Promise<NameAnswer>;
 
 /** A message has room for 4,000, and the owner of a name that a pod names may fill it. */
-const mostOfAnswer = 256;
+const maxOfAnswer = 256;
 const notThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
@@ -250,7 +250,7 @@ export function systemResolver(servers?: readonly string[]): NameResolver {
     );
     return {
       addresses: answers.flatMap((answer) =>
-        answer.status === 'fulfilled' ? answer.value.slice(0, mostOfAnswer) : [],
+        answer.status === 'fulfilled' ? answer.value.slice(0, maxOfAnswer) : [],
       ),
       failed: fails4 === true || fails6 === true,
       ...(fails4 !== fails6 && { failedFamily: fails4 ? 4 : 6 }),

@@ -10,9 +10,8 @@ const minAverage = 64;
  * a microsecond for each of them, however they are read: a megabyte would hold up everything else for a second. Counted
  * where the parser hands them over, because a reader gets those of one packet as one.
  * @param stream that nothing was read of yet; it fails with an Error
- * @param onPiece called with the bytes of each piece
  */
-export function limitPieces<T extends Readable>(stream: T, onPiece?: (bytes: number) => void): T {
+export function limitPieces<T extends Readable>(stream: T): T {
   const push = stream.push.bind(stream);
   let pieces = 0;
   let bytes = 0;
@@ -20,7 +19,6 @@ export function limitPieces<T extends Readable>(stream: T, onPiece?: (bytes: num
     if (piece === null) return push(piece);
     pieces += 1;
     bytes += piece.length;
-    onPiece?.(piece.length);
     if (pieces <= maxSmallPieces + bytes / minAverage) return push(piece, encoding);
     if (!stream.destroyed) stream.destroy(new Error('its body arrives in too many small pieces'));
     return true;

@@ -66,7 +66,7 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
   const settings = resolveDecryptSettings(call.sources);
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };
-  const log = await createLogger({ component: 'proxy-decrypt', level: 'error' });
+  const log = createLogger({ component: 'proxy-decrypt', level: 'error' });
   const reading = openReading(settings, call.sources.env, log);
   try {
     const target = openTarget(call, place, settings, log);

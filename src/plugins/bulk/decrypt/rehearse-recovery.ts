@@ -40,7 +40,7 @@ export async function rehearseRecovery(
   env: Readonly<Record<string, string | undefined>>,
   plan: RehearsalPlan,
 ): Promise<RecoveryRehearsal> {
-  const log = await createLogger({ component: 'validate', level: 'error' });
+  const log = createLogger({ component: 'validate', level: 'error' });
   const reading = openReading({ ...settings, unencryptedReads: 'allow', requireBound: false }, env, log);
   const rehearsal = new Rehearsal(reading, plan);
   try {

@@ -28,7 +28,7 @@ export async function openSdkStore(
   address: StoreAddress,
   env: Env,
 ): Promise<CommandStore> {
-  const log = await createLogger({ component, level: 'error' });
+  const log = createLogger({ component, level: 'error' });
   const credentials = defaultCredentials(env, log);
   return new SdkStore(storeClient({ address, credentials, ca: trustedAuthorities(env) }));
 }

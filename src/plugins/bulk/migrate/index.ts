@@ -46,7 +46,7 @@ export interface MigrateReport extends MigrateCounts, FaultReport {
 export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> {
   const place = placeOf(call.at, 'migrate');
   const settings = resolveSettings(migrateSettings, call.sources, keyErrors);
-  const log = await createLogger({ component: 'proxy-migrate', level: 'error' });
+  const log = createLogger({ component: 'proxy-migrate', level: 'error' });
   const keyServer = openKeyServer('migrate', settings, log);
   const objects = openForWriting(settings, keyServer, call.sources.env, log);
   const run: Run = { call, place, settings, objects, faults: new Faults(), found: {} };

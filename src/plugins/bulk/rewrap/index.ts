@@ -43,7 +43,7 @@ export async function rewrapObjects(call: InPlaceCall<RewrapCounts>): Promise<Re
   const place = placeOf(call.at, 'rewrap');
   const settings = resolveSettings(rewrapSettings, call.sources, keyErrors);
   const { host } = storeOf(settings).upstream;
-  const log = await createLogger({ component: 'proxy-rewrap', level: 'error' });
+  const log = createLogger({ component: 'proxy-rewrap', level: 'error' });
   const keyServer = openKeyServer('rewrap', settings, log);
   const transits = transitsOf(settings, keyServer);
   const keys = createDataKeys(transits.from, { binding: 'key', requireBound: false });
